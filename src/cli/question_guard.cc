@@ -179,6 +179,7 @@ void Guard::watch() {
       stop_();
       continue;
     }
+    if (stop_) end(Ended::kBySignal, number);
     // Whoever asks a second time does not want to wait.
     if ((number > 0 && ended_ != Ended::kNot) || now >= end_at_once_ns_) end_at_once();
     if (number > 0) end(Ended::kBySignal, number);

@@ -186,8 +186,7 @@ class Connection : public OpenConnection {
     const std::size_t received = body.size();
     gone_ = std::make_shared<std::atomic<bool>>(hall_->stopping);
     watch_peer();
-    Response response = co_await in_pool(
-        [&, this] { return hall_->router->answer(request.head, std::move(body), gone_); });
+    Response response = co_await first_answer(request.head, std::move(body));
     *gone_ = true;  // nobody looks any more
     timer_.cancel();
     hall_->router->metrics().count_bytes(received, response.body.size());
@@ -210,6 +209,38 @@ class Connection : public OpenConnection {
         watch_peer();
       }
     });
+  }
+
+  // What a worker that cannot be ended goes on using, when this connection may be gone.
+  struct Asked {
+    explicit Asked(const asio::any_io_executor& of) : executor(of), answered(of) {
+      answered.expires_at(SteadyTime::max());
+    }
+    void take(Response response) {
+      if (answer) return;
+      answer = std::move(response);
+      answered.cancel();
+    }
+
+    asio::any_io_executor executor;  // of the connection's thread
+    asio::steady_timer answered;     // never runs out
+    std::optional<Response> answer;
+  };
+
+  // The worker's, or the one that comes in place of it.
+  asio::awaitable<Response> first_answer(const Head& head, std::string body) {
+    const auto asked = std::make_shared<Asked>(stream_.get_executor());
+    const auto take = [asked](Response response) {
+      asio::post(asked->executor, [asked, response = std::move(response)]() mutable {
+        asked->take(std::move(response));
+      });
+    };
+    asio::post(*hall_->pool, [router = hall_->router, take, head, gone = gone_,
+                              body = std::move(body)]() mutable {
+      take(router->answer(head, std::move(body), gone, take));
+    });
+    while (!asked->answer) (void)co_await asked->answered.async_wait(kAwaited);
+    co_return std::move(*asked->answer);
   }
 
   // What may wait for a disk runs there; this coroutine goes on when it is done.

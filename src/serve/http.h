@@ -35,6 +35,8 @@ struct Head {
   [[nodiscard]] std::string_view header(std::string_view name) const;
 };
 
+struct Response;
+
 struct Request {
   Head head;
   std::string body;                           // decompressed
@@ -43,6 +45,8 @@ struct Request {
   Role role = Role::kNobody;  // of who asks
   // Becomes true when the client goes away or the server stops: nobody waits for the answer.
   std::shared_ptr<const std::atomic<bool>> gone = {};
+  // Answers the client in place of a question that goes on though it was to end. Any thread.
+  std::function<void(Response)> answer_instead = {};
 
   // "" where the query has none of that name.
   [[nodiscard]] std::string asked(const std::string& name) const;

@@ -17,6 +17,7 @@
 #include "base/file_limit.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "serve/question_end.h"
 #include "serve/question_watch.h"
 #include "serve/recording_stamp.h"
 
@@ -46,14 +47,40 @@ bool is_fresh(const OpenStore& open, const RecordingStamp& now, std::int64_t now
          now_ns - open.opened_ns < std::max(kFreshNs, kOpeningShare * open.took_ns);
 }
 
-std::string key_of(const std::string& path, const analysis::RowFilter& filter, bool positions) {
-  std::string key = path;
-  const auto add = [&](const std::string& text) { key += '\0' + text; };
-  const auto add_all = [&](const auto& values) {
-    for (const auto& value : values) key += fmt::format("\1{}", value);
-    key += '\2';
-  };
+// What a limit that was hit says; refused_lease() knows it again by these words.
+constexpr std::string_view kTookTooLong = "the question took more time than ";
+constexpr std::string_view kTookTooMuch =
+    "this question and those beside it need more memory than they may have";
+
+bool is_out_of_memory(const Error& error) {
+  return error.message.starts_with("Out of Memory Error") ||
+         error.message.starts_with("out of memory");
+}
+
+Error too_many() {
+  return {Code::kUnavailable, "too many questions at a time", "ask again in a moment"};
+}
+Error none_ends() {
+  return {Code::kUnavailable, "questions that cannot be ended take all the time",
+          "ask again when they are done, or start the server again"};
+}
+Error waited_too_long() {
+  return {Code::kUnavailable, "other questions took all the time", "ask again in a moment"};
+}
+
+}  // namespace
+
+std::string part_key(const analysis::RowFilter& filter) {
+  std::string key;
   if (!filter.any()) return key;
+  // With its length, so that no text can pretend to be two.
+  const auto add = [&](const std::string& text) {
+    key += fmt::format(" {}:{}", text.size(), text);
+  };
+  const auto add_all = [&](const auto& values) {
+    key += fmt::format(" {}", values.size());
+    for (const auto& value : values) add(fmt::format("{}", value));
+  };
   add_all(filter.layers);
   add_all(filter.names);
   add_all(filter.pids);
@@ -61,19 +88,35 @@ std::string key_of(const std::string& path, const analysis::RowFilter& filter, b
   add_all(filter.hosts);
   add(filter.from_ns ? std::to_string(*filter.from_ns) : "");
   add(filter.to_ns ? std::to_string(*filter.to_ns) : "");
-  add(positions ? "positions" : "");
   add(filter.condition);
   return key;
 }
 
-Error too_many() {
-  return {Code::kUnavailable, "too many questions at a time", "ask again in a moment"};
-}
-Error waited_too_long() {
-  return {Code::kUnavailable, "other questions took all the time", "ask again in a moment"};
+Error ended_question(QuestionEnd end, const QuestionLimits& limits) {
+  switch (end) {
+    case QuestionEnd::kTime:
+      return {Code::kUnavailable,
+              std::string(kTookTooLong) + human_ns(static_cast<double>(limits.timeout_ns)),
+              "ask for a part of the recording, or raise --timeout"};
+    case QuestionEnd::kMemory:
+      return {Code::kUnavailable, std::string(kTookTooMuch),
+              "ask for a part of the recording, or raise --memory"};
+    case QuestionEnd::kNot:
+    case QuestionEnd::kGone:
+      break;
+  }
+  return {Code::kUnavailable, "nobody waits for the answer", ""};
 }
 
-}  // namespace
+Response refused_lease(const Error& error) {
+  const bool is_memory = is_out_of_memory(error) || error.message.starts_with(kTookTooMuch);
+  const bool is_time = error.message.starts_with(kTookTooLong);
+  Response response = refusal(is_memory ? ended_question(QuestionEnd::kMemory, {}) : error);
+  if (is_time) response.status = 408;
+  if (is_memory) response.status = 413;
+  if (is_time || is_memory) response.headers.clear();  // another try would not help
+  return response;
+}
 
 class OpenRecordings::State {
  public:
@@ -84,6 +127,7 @@ class OpenRecordings::State {
   Status take_turn(const Request& request) {
     std::unique_lock lock(mutex_);
     if (waiting_ >= limits_.waiting) return too_many();
+    if (abandoned_ >= limits_.at_once) return none_ends();
     ++waiting_;
     const std::int64_t deadline = now_monotonic_ns() + limits_.timeout_ns;
     const auto is_gone = [&] { return request.gone && *request.gone; };
@@ -99,6 +143,19 @@ class OpenRecordings::State {
     const std::scoped_lock lock(mutex_);
     --asking_;
     free_.notify_one();
+  }
+
+  // Its turn is somebody else's from now on, though it goes on.
+  void abandon_turn() {
+    const std::scoped_lock lock(mutex_);
+    --asking_;
+    ++abandoned_;
+    free_.notify_one();
+  }
+
+  void end_abandoned() {
+    const std::scoped_lock lock(mutex_);
+    --abandoned_;
   }
 
   // One that is open and as new as the recording; those that are older go.
@@ -157,6 +214,7 @@ class OpenRecordings::State {
   std::condition_variable free_;
   std::size_t asking_ = 0;
   std::size_t waiting_ = 0;
+  std::size_t abandoned_ = 0;  // still run, and cannot be ended
   std::list<std::unique_ptr<OpenStore>> kept_;  // the last asked first
 };
 
@@ -169,11 +227,16 @@ struct RecordingLease::Held {
     const bool is_whole = !question || question->end == QuestionEnd::kNot;
     if (open && is_whole && is_kept) state->keep(std::move(open));
     open.reset();  // before the turn of somebody else
-    if (has_turn) state->give_turn_back();
+    if (turn && turn->exchange(false)) {
+      state->give_turn_back();
+    } else if (turn) {
+      state->end_abandoned();
+    }
   }
 
   std::shared_ptr<OpenRecordings::State> state;
-  bool has_turn = false;
+  // nullptr: it has none yet. false: it was abandoned.
+  std::shared_ptr<std::atomic<bool>> turn;
   bool is_kept = false;  // for the next question
   KnownRecording recording;
   std::unique_ptr<OpenStore> open;
@@ -191,38 +254,17 @@ const std::vector<std::string>& RecordingLease::part_words() const { return held
 bool RecordingLease::ended() const { return held_->question->end != QuestionEnd::kNot; }
 
 QuestionEnd RecordingLease::end_of(const Error& error) const {
-  const bool out_of_memory = error.message.starts_with("Out of Memory Error") ||
-                             error.message.starts_with("out of memory");
   const QuestionEnd end = held_->question->end;
-  return end == QuestionEnd::kNot && out_of_memory ? QuestionEnd::kMemory : end;
+  return end == QuestionEnd::kNot && is_out_of_memory(error) ? QuestionEnd::kMemory : end;
 }
 
 Error RecordingLease::explained(Error error) const {
-  const std::string hint = "ask for a part of the recording, or raise ";
-  switch (end_of(error)) {
-    case QuestionEnd::kNot:
-      return error;
-    case QuestionEnd::kGone:
-      return {Code::kUnavailable, "nobody waits for the answer", ""};
-    case QuestionEnd::kTime:
-      return {Code::kUnavailable,
-              "the question took more time than " +
-                  human_ns(static_cast<double>(held_->state->limits_.timeout_ns)),
-              hint + "--timeout"};
-    case QuestionEnd::kMemory:
-      return {Code::kUnavailable, "the question needs more memory than it may have",
-              hint + "--memory"};
-  }
-  return error;
+  const QuestionEnd end = end_of(error);
+  return end == QuestionEnd::kNot ? error : ended_question(end, held_->state->limits_);
 }
 
 Response RecordingLease::refused(const Error& error) const {
-  const QuestionEnd end = end_of(error);
-  Response response = refusal(explained(error));
-  if (end == QuestionEnd::kTime) response.status = 408;
-  if (end == QuestionEnd::kMemory) response.status = 413;
-  if (end != QuestionEnd::kNot) response.headers.clear();  // another try would not help
-  return response;
+  return refused_lease(explained(error));
 }
 
 OpenRecordings::OpenRecordings(RecordingPlaces& places, trace::NameResolver names,
@@ -254,7 +296,8 @@ Result<RecordingLease> OpenRecordings::lease_part(const Request& request,
                                                   bool positions) {
   FATHOM_ASSIGN(RecordingLease lease, begin(request, recording));
   RecordingLease::Held& held = *lease.held_;
-  const std::string key = key_of(held.recording.path, filter, positions);
+  std::string key = held.recording.path + '\0' + part_key(filter);
+  if (positions && filter.any()) key += " positions";
   const RecordingStamp stamp = stamp_of(held.recording.path);
   held.open = state_->take_kept(key, stamp);
   const bool is_new = !held.open;
@@ -287,14 +330,19 @@ Result<RecordingLease> OpenRecordings::begin(const Request& request,
   RecordingLease lease(std::make_unique<RecordingLease::Held>(state_));
   lease.held_->recording = recording;
   FATHOM_TRY(state_->take_turn(request));
-  lease.held_->has_turn = true;
+  lease.held_->turn = std::make_shared<std::atomic<bool>>(true);
   return lease;
 }
 
 void OpenRecordings::watch(const Request& request, RecordingLease::Held& held) {
   held.question = state_->watch_.begin(
       now_monotonic_ns() + state_->limits_.timeout_ns, request.gone,
-      [interrupter = held.open->store->interrupter()] { interrupter.interrupt(); });
+      [interrupter = held.open->store->interrupter()] { interrupter.interrupt(); },
+      [state = state_.get(), turn = held.turn, answer = request.answer_instead](QuestionEnd end) {
+        if (!turn->exchange(false)) return;
+        state->abandon_turn();
+        if (answer) answer(refused_lease(ended_question(end, state->limits_)));
+      });
 }
 
 }  // namespace fathom::serve

@@ -2,7 +2,7 @@
 // The recordings that routes may ask. A route leases one for the time of its answer:
 //
 //   const Result<RecordingLease> lease = recordings.lease(request);
-//   if (!lease) return refusal(lease.error());
+//   if (!lease) return refused_lease(lease.error());  // question_end.h
 //   const Result<Table> rows = lease->store().query(sql);
 //   if (!rows) return lease->refused(rows.error());
 //

@@ -9,6 +9,11 @@
 #include "base/clock.h"
 
 namespace fathom::serve {
+namespace {
+
+constexpr std::int64_t kPatienceNs = 2'000'000'000;  // with a question that was told to end
+
+}  // namespace
 
 QuestionWatch::QuestionWatch(std::uint64_t memory_bytes)
     : memory_(memory_bytes), thread_([this] { watch(); }) {
@@ -26,11 +31,13 @@ QuestionWatch::~QuestionWatch() {
 
 QuestionWatch::Handle QuestionWatch::begin(std::int64_t deadline_ns,
                                            std::shared_ptr<const std::atomic<bool>> gone,
-                                           std::function<void()> interrupt) {
+                                           std::function<void()> interrupt,
+                                           std::function<void(QuestionEnd)> abandon) {
   auto question = std::make_shared<Question>();
   question->deadline_ns = deadline_ns;
   question->gone = std::move(gone);
   question->interrupt = std::move(interrupt);
+  question->abandon = std::move(abandon);
   const std::scoped_lock lock(mutex_);
   questions_.push_back(question);
   changed_.notify_all();
@@ -48,6 +55,14 @@ QuestionEnd QuestionWatch::judge(const Question& question, bool is_memory_exceed
   return is_memory_exceeded ? QuestionEnd::kMemory : QuestionEnd::kNot;
 }
 
+void QuestionWatch::hurry(Question& question) {
+  question.interrupt();
+  const std::int64_t now = now_monotonic_ns();
+  if (question.ended_ns == 0) question.ended_ns = now;
+  if (now - question.ended_ns < kPatienceNs || !question.abandon) return;
+  std::exchange(question.abandon, {})(question.end);
+}
+
 void QuestionWatch::watch() {
   std::unique_lock lock(mutex_);
   while (!ended_) {
@@ -58,7 +73,7 @@ void QuestionWatch::watch() {
     const bool is_exceeded = memory_.is_exceeded();
     for (const Handle& question : questions_) {
       if (question->end == QuestionEnd::kNot) question->end = judge(*question, is_exceeded);
-      if (question->end != QuestionEnd::kNot) question->interrupt();
+      if (question->end != QuestionEnd::kNot) hurry(*question);
     }
     changed_.wait_for(lock, std::chrono::nanoseconds(MemoryLimit::kLookNs));
   }

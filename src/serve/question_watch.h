@@ -30,19 +30,23 @@ class QuestionWatch {
     std::shared_ptr<const std::atomic<bool>> gone = {};
     // Called again and again once the question is to end: it may stand between two statements.
     std::function<void()> interrupt;
+    // Called once where it goes on all the same: some functions of SQL never look up from their work.
+    std::function<void(QuestionEnd)> abandon = {};
     std::atomic<QuestionEnd> end = QuestionEnd::kNot;
+    std::int64_t ended_ns = 0;
   };
 
   // Watches it until the handle goes.
   using Handle = std::shared_ptr<Question>;
   Handle begin(std::int64_t deadline_ns, std::shared_ptr<const std::atomic<bool>> gone,
-               std::function<void()> interrupt);
+               std::function<void()> interrupt, std::function<void(QuestionEnd)> abandon = {});
   void finish(const Handle& question);
 
   [[nodiscard]] const MemoryLimit& memory() const { return memory_; }
 
  private:
   void watch();
+  static void hurry(Question& question);
   [[nodiscard]] static QuestionEnd judge(const Question& question, bool is_memory_exceeded);
 
   MemoryLimit memory_;

@@ -152,7 +152,8 @@ Response Router::run(const Route& route, Request& request) {
 }
 
 Response Router::answer(Head head, std::string body,
-                        std::shared_ptr<const std::atomic<bool>> gone) {
+                        std::shared_ptr<const std::atomic<bool>> gone,
+                        std::function<void(Response)> instead) {
   Found found = find(head);
   Response response;
   Budget::Lease lease(budget_);
@@ -173,6 +174,7 @@ Response Router::answer(Head head, std::string body,
     found.request.body = std::move(*whole);
     found.request.head = std::move(head);
     found.request.gone = std::move(gone);
+    found.request.answer_instead = std::move(instead);
     response = run(*found.route, found.request);
     head = std::move(found.request.head);
   }

@@ -46,8 +46,10 @@ class Router {
   [[nodiscard]] std::optional<Response> refuse(const Head& head);
 
   // The body as it came. May take as long as the store does.
+  // `instead`: Request::answer_instead.
   [[nodiscard]] Response answer(Head head, std::string body,
-                                std::shared_ptr<const std::atomic<bool>> gone = {});
+                                std::shared_ptr<const std::atomic<bool>> gone = {},
+                                std::function<void(Response)> instead = {});
 
   // The same for a route that takes its body as it comes: open_sink(), then counted() for the
   // answer.

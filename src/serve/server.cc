@@ -167,6 +167,8 @@ class Server::Core {
     asio::post(io_, [this] { begin_stop(); });
   }
 
+  void when_stopping(std::function<void()> call) { when_stopping_ = std::move(call); }
+
  private:
   asio::awaitable<void> accept_all() {
     asio::steady_timer pause(io_);
@@ -197,6 +199,7 @@ class Server::Core {
   void begin_stop() {
     if (hall_.stopping) return;
     hall_.stopping = true;
+    if (when_stopping_) when_stopping_();
     error_code ignored;
     acceptor_.close(ignored);
     for (OpenConnection* connection : hall_.connections) connection->stop();
@@ -222,6 +225,7 @@ class Server::Core {
   asio::signal_set signals_;
   asio::steady_timer give_up_;
   Address address_;
+  std::function<void()> when_stopping_;
   std::optional<UnixListener> local_;  // its descriptor is the acceptor's
 };
 
@@ -254,5 +258,6 @@ bool Server::is_open_to_all() const {
 }
 void Server::run() { core_->run(); }
 void Server::stop() { core_->stop(); }
+void Server::when_stopping(std::function<void()> call) { core_->when_stopping(std::move(call)); }
 
 }  // namespace fathom::serve

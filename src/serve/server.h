@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,6 +53,8 @@ class Server {
   // Until SIGINT, SIGTERM or stop(); then requests under way are finished.
   void run();
   void stop();  // from any thread
+  // Called by run() as soon as it is to end.
+  void when_stopping(std::function<void()> call);
 
  private:
   class Core;

@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "fleet/server_note.h"
 #include "serve/certificate.h"
+#include "serve/last_resort.h"
 #include "serve/routes.h"
 #include "serve/stored_recordings.h"
 #include "serve/tokens.h"
@@ -68,6 +69,8 @@ std::optional<fleet::LeftNote> leave_note(const fleet::ServerNote& note,
 Status serve(const ServiceOptions& options, const ServiceHooks& hooks) {
   FATHOM_TRY(check_wire(options));
   Limits limits = options.limits;
+  std::optional<fleet::LeftNote> left;
+  LastResort last_resort(limits.stop_time + 1s, [&left] { left.reset(); });
   limits.connections = most_connections(limits.connections);
   FATHOM_ASSIGN(const std::string own_token, make_token());
   FATHOM_ASSIGN(const std::string key, page_key(options.data));
@@ -100,8 +103,9 @@ Status serve(const ServiceOptions& options, const ServiceHooks& hooks) {
   if (keys) {
     FATHOM_ASSIGN(note.fingerprint, fingerprint_of(*keys));
   }
-  const std::optional<fleet::LeftNote> left = leave_note(note, hooks);
+  if (std::optional<fleet::LeftNote> made = leave_note(note, hooks)) left.emplace(std::move(*made));
   hooks.ready(server.url());
+  server.when_stopping([&last_resort] { last_resort.begin(); });
   server.run();
   return {};
 }

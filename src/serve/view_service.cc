@@ -2,6 +2,7 @@
 // A server of one user for one look: its token is made anew at each start and kept nowhere.
 #include "serve/view_service.h"
 
+#include "serve/last_resort.h"
 #include "serve/routes.h"
 #include "serve/tokens.h"
 
@@ -29,6 +30,7 @@ Result<Server> open_door(Router& router, const ViewServiceOptions& options) {
 
 Status serve_view(const ViewServiceOptions& options,
                   const std::function<void(const ViewAddress& address)>& ready) {
+  LastResort last_resort(small_limits().stop_time + 1s, {});
   FATHOM_ASSIGN(const std::string token, make_token());
   FATHOM_ASSIGN(const std::string key, make_token());
   TokenBook tokens("", token, key);
@@ -48,6 +50,7 @@ Status serve_view(const ViewServiceOptions& options,
   add_page_routes(router, files);
   add_description_route(router);
   ready({server.url() + "/?token=" + token, token, server.port(), [&server] { server.stop(); }});
+  server.when_stopping([&last_resort] { last_resort.begin(); });
   server.run();
   return {};
 }
