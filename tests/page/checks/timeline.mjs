@@ -207,7 +207,7 @@ export async function checkFlowsAndFiles(browser) {
       assert.match(text, pattern);
       if (name.endsWith(".csv")) assert.equal(sumOfEvents(text), 6131, "every event is in one box");
     }
-    const perfetto = await page.getByRole("link", { name: "Selection for Perfetto" }).getAttribute("href");
+    const perfetto = await page.getByRole("link", { name: "Save for Perfetto" }).getAttribute("href");
     assert.match(perfetto, /^\/api\/v1\/export\?format=perfetto/);
   });
 }

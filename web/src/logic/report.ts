@@ -22,9 +22,11 @@ export function rowsOf(report: Report, key: string): ReportRow[] {
   return Array.isArray(rows) ? rows : [];
 }
 
+// Without what only helps on a command line.
 export function noteOf(report: Report, key: string): string {
   const notes = report["notes"];
-  return notes && !Array.isArray(notes) ? (notes[key] ?? "") : "";
+  const note = notes && !Array.isArray(notes) ? (notes[key] ?? "") : "";
+  return note.replace(/; --top 0 shows all$/, "");
 }
 
 export function wordsOf(report: Report): string[] {

@@ -5,12 +5,13 @@ import { useSignalEffect } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { api } from "../../api/client";
 import { asPandas } from "../../logic/pandas";
-import { Answered, Empty } from "../../shell/states";
+import { Answered } from "../../shell/states";
 import { page, recording } from "../../state/page";
 import { selection } from "../../state/selection";
 import { useAnswer } from "../parts/answer";
 import { Editor } from "./editor";
 import { Result } from "./result";
+import { Schema } from "./schema";
 import { asked, draft, earlier, EXAMPLES, run, runs } from "./state";
 
 function CopyAsPandas(): JSX.Element {
@@ -54,7 +55,7 @@ function Earlier(): JSX.Element {
   );
 }
 
-const HINT = "Views such as events, counters and summary are listed as you type.";
+const HINT = "Write a question and press Ctrl+Enter. Views and columns are listed as you type, and below.";
 
 function Asking(): JSX.Element {
   const answer = useAnswer(
@@ -86,7 +87,8 @@ export function Sql(): JSX.Element {
         <CopyAsPandas />
         <Earlier />
       </div>
-      {asked.value ? <Asking /> : <Empty what="Write a question" hint={HINT} />}
+      {asked.value ? <Asking /> : <p class="note">{HINT}</p>}
+      <Schema schema={schema.value ?? []} />
     </div>
   );
 }
