@@ -26,6 +26,12 @@ function falls(table: TableData, column: number): boolean {
   return cells[0]! > cells.at(-1)! && cells.every((cell, at) => at === 0 || cell <= cells[at - 1]!);
 }
 
+const NO_AMOUNT = new Set("ts start end first last pid ppid tid rank cpu fd line stack depth bin offset".split(" "));
+
+function differ(table: TableData, column: number): boolean {
+  return new Set(table.rows.map((row) => row[column])).size === table.rows.length;
+}
+
 export function chartOf(table: TableData): Chart | undefined {
   const numeric = table.columns.map((_, column) => isNumeric(table, column));
   if (table.rows.length < 2) return undefined;
@@ -33,8 +39,10 @@ export function chartOf(table: TableData): Chart | undefined {
   if (numeric[0] && numbers.length > 1 && grows(table, 0)) {
     return { kind: "line", x: 0, y: numbers.slice(1, 1 + MOST_LINES) };
   }
-  const name = numeric.indexOf(false);
-  if (name < 0 || numbers.length === 0 || table.rows.length > MOST_BARS) return undefined;
-  const sorted = numbers.find((column) => falls(table, column));
-  return { kind: "bars", x: name, y: [sorted ?? numbers[0]!] };
+  // Bars have names that differ, and lengths that can be compared: a time of day or a number of a process has none.
+  const name = numeric.findIndex((is, column) => !is && differ(table, column));
+  const amounts = numbers.filter((column) => !NO_AMOUNT.has(table.columns[column]!.name));
+  if (name < 0 || amounts.length === 0 || table.rows.length > MOST_BARS) return undefined;
+  const sorted = amounts.find((column) => falls(table, column));
+  return { kind: "bars", x: name, y: [sorted ?? amounts[0]!] };
 }

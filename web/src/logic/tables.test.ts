@@ -7,6 +7,7 @@ import { measureOf } from "./measures";
 import { busiestRange, busiestSql, placeOf, sqlText } from "./places";
 import { insightsOf, noteOf, tableKeys, tableOf, titleOf, wordsOf } from "./report";
 import { multiples, rates, valueAt } from "./series";
+import { placeOfRows } from "./sql_result";
 import { cellText, isNumeric, nextOrder, orderedRows, visibleRows } from "./table";
 
 test("histograms have no gaps", () => {
@@ -158,6 +159,26 @@ test("rows of a query suggest a picture", () => {
     "the column that the rows are sorted by",
   );
   assert.equal(chartOf({ columns: columns("name"), rows: [["a"], ["b"]] }), undefined);
+  const rows = [
+    ["posix", "read", 10, 7, 3],
+    ["posix", "open", 20, 7, 2],
+  ];
+  const chart = chartOf({ columns: columns("layer", "name", "ts", "pid", "dur"), rows });
+  assert.deepEqual(chart, { kind: "bars", x: 1, y: [4] }, "names that differ, and no times or numbers of processes");
+});
+
+test("a row that has a time has a place", () => {
+  assert.equal(placeOfRows(["name", "dur"]), undefined);
+  const place = placeOfRows(["name", "ts", "dur", "tid"])!;
+  assert.deepEqual(place(["read", 100, 20, 7]), { from: 100, to: 120, tids: [7] });
+  assert.deepEqual(place(["read", "100", null, null]), { from: 100, to: 101 });
+  assert.equal(place(["read", null, 20, 7]), undefined);
+});
+
+test("notes leave out what only helps on a command line", () => {
+  const report = { a: [], notes: { a: "10 of 489 functions shown; --top 0 shows all", b: "total: of the host" } };
+  assert.equal(noteOf(report, "a"), "10 of 489 functions shown");
+  assert.equal(noteOf(report, "b"), "total: of the host");
 });
 
 test("counters of one name share a picture and its times", () => {

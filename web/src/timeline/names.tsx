@@ -46,12 +46,7 @@ function Name({ model, row }: { model: TimelineModel; row: Row }): JSX.Element {
       ) : (
         <span class="tl-fold" />
       )}
-      <button
-        type="button"
-        class="tl-label"
-        title={titleOf(track)}
-        onClick={() => selectTrack(model, row)}
-      >
+      <button type="button" class="tl-label" title={titleOf(track)} onClick={() => selectTrack(model, row)}>
         {name}
       </button>
       {isDeep(track) && !row.collapsed && (

@@ -64,7 +64,13 @@ function drawRow(pen: Pen, row: Row, picture: Picture): void {
     }
   }
   // A heavier edge: the track goes on below it.
-  pen.box(0, y + row.height - (row.more > 0 ? 3 : 1), look.width, row.more > 0 ? 2 : 1, row.more > 0 ? palette.line : palette.raised);
+  pen.box(
+    0,
+    y + row.height - (row.more > 0 ? 3 : 1),
+    look.width,
+    row.more > 0 ? 2 : 1,
+    row.more > 0 ? palette.line : palette.raised,
+  );
 }
 
 export function scaleText(value: number, unit: string | undefined): string {

@@ -31,8 +31,8 @@ function Saving({ model }: { model: TimelineModel }): JSX.Element {
           Save for speedscope
         </a>
         <p class="hint">
-          The last two save what is selected as a file, and send nothing. Open it in ui.perfetto.dev or speedscope.app, or in
-          your own copy of them.
+          The last two save what is selected as a file, and send nothing. Open it in ui.perfetto.dev or speedscope.app,
+          or in your own copy of them.
         </p>
       </div>
     </details>

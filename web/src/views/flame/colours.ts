@@ -17,12 +17,12 @@ export function fillsOf(tree: FlameTree, shade: Shade): (node: number) => string
   const fills = new Map<string, string>();
   return (node) => {
     const { name, layer } = tree.nodes;
-    const id = `${name[node]} ${layer[node]} ${tree.nodes.parent[node]! < 0}`;
+    const id = `${name[node]} ${layer[node]}`;
     let fill = fills.get(id);
     if (fill === undefined) {
       const said = tree.names[layer[node]!] ?? "";
-      // The root is nobody's code.
-      const isRoot = tree.nodes.parent[node]! < 0 && said === "";
+      // The root is nobody's code, also where it stands among callers.
+      const isRoot = said === "" && tree.names[name[node]!] === "all";
       const hue = rgbOf(isRoot ? layerColour("wait", shade) : hueOf(said, shade));
       const tint = spread(tree.names[name[node]!] ?? "") * 0.3;
       fill = hexOf(mixed(hue, shade === "light" ? [255, 255, 255] : [0, 0, 0], tint));

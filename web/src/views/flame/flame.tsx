@@ -108,11 +108,12 @@ const MISSING: Record<string, string> = {
 };
 
 function NoWeight(): JSX.Element {
-  const others = weight.value === "time" ? null : (
-    <button type="button" onClick={() => changeSetting("flame.weight", "time", "push")}>
-      Show the time of recorded calls
-    </button>
-  );
+  const others =
+    weight.value === "time" ? null : (
+      <button type="button" onClick={() => changeSetting("flame.weight", "time", "push")}>
+        Show the time of recorded calls
+      </button>
+    );
   return (
     <Empty
       what="Nothing in this part has such a weight"

@@ -95,7 +95,7 @@ export function flameTable(tree: FlameTree): TableData {
 
 export function functionTable(tree: FlameTree): { table: TableData; sums: FunctionSum[] } {
   const measure = measureOfUnit(tree.unit);
-  const sums = functionSums(tree);
+  const sums = functionSums(tree).filter(({ key }) => tree.names[key.name] !== "all" || tree.names[key.layer]);
   const table: TableData = {
     columns: [
       { name: "name", measure: "none" },

@@ -46,7 +46,9 @@ function Trends({ records, alerts }: { records: readonly Benchmark[]; alerts: re
   const scale = isTime ? 1e9 : 1;
   const lines = useMemo(() => trends(records, metric.value), [records, metric.value]);
   if (lines.length === 0)
-    return <Empty what="No benchmark was sent yet" hint="fathom agent bench --job NAME -- PROGRAM runs one and sends it." />;
+    return (
+      <Empty what="No benchmark was sent yet" hint="fathom agent bench --job NAME -- PROGRAM runs one and sends it." />
+    );
   return (
     <div class="multiples">
       {lines.map((line) => (

@@ -50,7 +50,9 @@ function Idle({ report }: { report: Report }): JSX.Element {
         report={report}
         of={GPUS}
         rowTitle="Show in the timeline"
-        onRow={(row) => void goToPlace({ view: "timeline", where: `layer = 'gpu' AND host = ${sqlText(String(row["host"]))}` })}
+        onRow={(row) =>
+          void goToPlace({ view: "timeline", where: `layer = 'gpu' AND host = ${sqlText(String(row["host"]))}` })
+        }
       />
       <ReportTable
         report={report}

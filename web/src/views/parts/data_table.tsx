@@ -151,7 +151,10 @@ export function DataTable(props: DataTableProps): JSX.Element {
         {...(height ? { style: { maxHeight: height } } : {})}
         onScroll={(event) => setScrolled(event.currentTarget.scrollTop)}
       >
-        <table aria-rowcount={rows.length + 1} style={{ minWidth: `${columns.least * CHARACTER + columns.columns.length * PADDING}px` }}>
+        <table
+          aria-rowcount={rows.length + 1}
+          style={{ minWidth: `${columns.least * CHARACTER + columns.columns.length * PADDING}px` }}
+        >
           <colgroup>
             {columns.columns.map((width, column) => (
               <col key={column} {...(width === null ? {} : { style: { width: `${width * CHARACTER + PADDING}px` } })} />

@@ -28,7 +28,8 @@ function drawAxes(pen: Pen, picture: CounterPicture, camera: Camera, width: numb
 
 function drawPlot(pen: Pen, picture: CounterPicture, camera: Camera, width: number, lines: number): void {
   const values = picture.series.slice(0, lines);
-  const most = values.flatMap((each) => each.values).reduce<number>((high, value) => Math.max(high, value ?? 0), 0) || 1;
+  const most =
+    values.flatMap((each) => each.values).reduce<number>((high, value) => Math.max(high, value ?? 0), 0) || 1;
   drawAxes(pen, picture, camera, width, most);
   const colours = seriesColours[shade.peek()];
   values.forEach((each, at) => {
