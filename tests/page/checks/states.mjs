@@ -73,3 +73,14 @@ export async function checkNothingIsCutAt1280(browser) {
     assert.ok(sizes[0] <= sizes[1], `${sizes[0]} of ${sizes[1]} pixels`);
   });
 }
+
+// Twenty thousand rows: the page asks for as many as it can show at once, and says that there are more.
+export async function checkManyRowsAreLimited(browser) {
+  const question = "SELECT range AS ts, range % 7 AS n FROM range(20000)";
+  await onGolden(browser, ["small"], `#sql?sql.query=${encodeURIComponent(question)}`, async (page) => {
+    await answered(page);
+    assert.match(await page.locator("p.note[role=status]").innerText(), /^10,000 rows .*there are more/);
+    await page.locator("figcaption", { hasText: "Chart" }).waitFor();
+    assert.deepEqual(page.problems, []);
+  });
+}

@@ -26,6 +26,18 @@ export async function checkRowsLeadToTheTimeline(browser) {
     for (let steps = 0; steps < 4 && !page.url().includes("#overview"); ++steps) await page.goBack();
     await answered(page);
     assert.match(page.url(), /#overview/);
+    // The same key searches tables.
+    await page.keyboard.press("/");
+    await page.keyboard.type("fwrite");
+    await page
+      .getByText(/^1 of \d+ rows match the search/)
+      .first()
+      .waitFor();
+    await page.keyboard.press("Escape");
+    await page
+      .getByText(/rows match the search/)
+      .first()
+      .waitFor({ state: "detached" });
   });
 }
 

@@ -49,7 +49,13 @@ export function resultTable(result: QueryResult, exact: boolean): TableData {
     return { name, measure };
   });
   const numeric = result.columns.map(({ type }) => isNumberType(type));
-  return { columns, rows: result.rows.map((row) => row.map((cell, at) => (numeric[at] ? asNumber(cell) : cell))) };
+  const isText = (cell: Cell): boolean => typeof cell === "string";
+  const rows = result.rows.map((row) =>
+    row.some((cell, at) => numeric[at] && isText(cell))
+      ? row.map((cell, at) => (numeric[at] ? asNumber(cell) : cell))
+      : row,
+  );
+  return { columns, rows };
 }
 
 export interface RowPlace {

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cellAt, mostOf, powerBars, shadeOf } from "./bins";
-import { chartOf } from "./chart";
+import { chartOf, highest, thinned } from "./chart";
 import { measureOf } from "./measures";
 import { busiestRange, busiestSql, placeOf, sqlText } from "./places";
 import { insightsOf, noteOf, tableKeys, tableOf, titleOf, wordsOf } from "./report";
 import { multiples, rates, valueAt } from "./series";
 import { placeOfRows } from "./sql_result";
-import { cellText, isNumeric, nextOrder, orderedRows, visibleRows } from "./table";
+import { cellText, isNumeric, matchingRows, nextOrder, orderedRows, visibleRows } from "./table";
 
 test("histograms have no gaps", () => {
   const bars = powerBars([
@@ -165,6 +165,45 @@ test("rows of a query suggest a picture", () => {
   ];
   const chart = chartOf({ columns: columns("layer", "name", "ts", "pid", "dur"), rows });
   assert.deepEqual(chart, { kind: "bars", x: 1, y: [4] }, "names that differ, and no times or numbers of processes");
+});
+
+test("a line of many points keeps its highest and lowest ones", () => {
+  const points = Array.from({ length: 200_000 }, (_none, at) => [at / 1000, at === 77_777 ? 9 : at % 3] as const);
+  const kept = thinned(points);
+  assert.ok(kept.length <= 4 * 200, `${kept.length}`);
+  assert.ok(kept.includes(9) && kept.includes(0));
+  assert.equal(
+    highest(
+      points.map(([, y]) => y),
+      0,
+    ),
+    9,
+  );
+  assert.deepEqual(
+    thinned([
+      [0, 1],
+      [5, 2],
+    ]),
+    [0, 1, 5, 2],
+  );
+});
+
+test("a search keeps the rows that hold the text, in their order", () => {
+  const table = {
+    columns: [
+      { name: "a", measure: "none" as const },
+      { name: "b", measure: "ns" as const },
+    ],
+    rows: [
+      ["x", 1],
+      ["Read", 2],
+      ["z", 1500],
+    ],
+  };
+  const matches = (wanted: string) => (text: string) => text.toLowerCase().includes(wanted);
+  assert.deepEqual(matchingRows(table, [2, 1, 0], matches("read")), [1]);
+  assert.deepEqual(matchingRows(table, [2, 1, 0], matches("1.50 us")), [2]);
+  assert.deepEqual(matchingRows(table, [2, 1, 0], null), [2, 1, 0]);
 });
 
 test("a row that has a time has a place", () => {

@@ -66,5 +66,5 @@ export function drawCounter(
   }
   pen.area([...upper, ...lower], mixed(colour, look.back, 0.4));
   pen.line(middle, colour, 1.5);
-  return Math.max(...points.map((point) => point.max));
+  return points.reduce((most, point) => Math.max(most, point.max), low);
 }

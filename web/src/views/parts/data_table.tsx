@@ -7,12 +7,15 @@ import { escapeName } from "../../logic/escape";
 import {
   cellText,
   isNumeric,
+  matchingRows,
   nextOrder,
   orderedRows,
   visibleRows,
   type Order,
   type TableData,
 } from "../../logic/table";
+import { withThousands } from "../../logic/units";
+import { matcher, searchText } from "../../state/search";
 import { SaveBar } from "./save_bar";
 
 const ROW_HEIGHT = 24; // the same in views.css
@@ -130,7 +133,9 @@ export function DataTable(props: DataTableProps): JSX.Element {
     if (before.current.columns.length !== table.columns.length) setOrder(undefined);
     before.current = table;
   }, [table]);
-  const rows = useMemo(() => orderedRows(table.rows, order), [table, order]);
+  const matches = matcher(searchText.value);
+  const ordered = useMemo(() => orderedRows(table.rows, order), [table, order]);
+  const rows = useMemo(() => matchingRows(table, ordered, matches), [ordered, searchText.value]);
   const numeric = useMemo(() => table.columns.map((_, column) => isNumeric(table, column)), [table]);
   const columns = useMemo(() => widths(table), [table]);
   const { first, end } = visibleRows(scrolled, Math.max(size.value.height, 200), ROW_HEIGHT, rows.length);
@@ -184,6 +189,11 @@ export function DataTable(props: DataTableProps): JSX.Element {
           </tbody>
         </table>
       </div>
+      {matches && (
+        <p class="note" role="status">
+          {withThousands(rows.length)} of {withThousands(ordered.length)} rows match the search.
+        </p>
+      )}
       {table.note && <p class="note">{table.note}</p>}
     </figure>
   );

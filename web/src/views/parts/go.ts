@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Ways from one view to a place in another.
+import { effect } from "@preact/signals";
 import { api } from "../../api/client";
 import { busiestRange, busiestSql, sqlText, type Place } from "../../logic/places";
 import { recording } from "../../state/page";
@@ -40,10 +41,16 @@ export function goToRange(begin: number, end: number, more: { pids?: number[]; t
   select({ view: "timeline", from: Math.max(0, Math.floor(begin - room)), to: Math.ceil(end + room), ...more });
 }
 
-// To where a function took most time. Its name stands in the search field, so that other boxes are faded.
+// To where a function took most time. Its name stands in the search field, so that other boxes are faded, until somebody
+// leaves the timeline.
 export async function goToFunction(name: string, place: Place): Promise<void> {
   await goToPlace(place);
   searchText.value = name;
+  const stop = effect(() => {
+    if (selection.value.view === "timeline") return;
+    if (searchText.peek() === name) searchText.value = "";
+    queueMicrotask(() => stop());
+  });
 }
 
 // To what a flame graph shows by another weight.

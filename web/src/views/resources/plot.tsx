@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One counter over time. All plots of the page share one cursor; a drag selects a range for all views.
-import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import type { JSX, RefObject } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { useSize } from "../../draw/canvas";
 import type { CounterPicture } from "../../logic/counters";
@@ -78,16 +78,31 @@ function dataOf(picture: CounterPicture): uPlot.AlignedData {
   return [picture.times, ...picture.series.slice(0, MOST_LINES).map(({ values }) => values)];
 }
 
+// Whether it is, or was, on the screen or just below: a hundred plots at once would block the page.
+function useNear(holder: RefObject<HTMLElement | null>): boolean {
+  const [near, setNear] = useState(false);
+  useEffect(() => {
+    const observer = new IntersectionObserver(
+      (entries) => entries.some((entry) => entry.isIntersecting) && setNear(true),
+      { rootMargin: "200px" },
+    );
+    if (holder.current) observer.observe(holder.current);
+    return () => observer.disconnect();
+  }, []);
+  return near;
+}
+
 export function Plot({ picture, seen }: { picture: CounterPicture; seen: Camera }): JSX.Element {
   const [holder, size] = useSize<HTMLDivElement>();
   const plot = useRef<uPlot | null>(null);
   const width = size.value.width;
+  const near = useNear(holder);
   useEffect(() => {
-    if (!holder.current || width === 0) return;
+    if (!holder.current || width === 0 || !near) return;
     const made = new uPlot(optionsOf(picture, width, seen), dataOf(picture), holder.current);
     plot.current = made;
     return () => made.destroy();
-  }, [picture, width, seen.from, seen.to, palette.value]);
+  }, [picture, width, near, seen.from, seen.to, palette.value]);
   const left = picture.series.length - MOST_LINES;
   return (
     <figure class="plot">

@@ -36,7 +36,7 @@ export function Result({ answer }: { answer: QueryAnswer }): JSX.Element {
     <>
       <p class="note" role="status">
         {withThousands(rows)} {rows === 1 ? "row" : "rows"} in {humanNs(answer.elapsed_ns)}
-        {answer.truncated && "; there are more, which were not asked for"}
+        {answer.truncated && "; there are more: LIMIT and OFFSET lead to others, fathom sql writes all of them"}
         <Switch name="sql.exact" label="exact numbers" />
         {chart && <Switch name="sql.nochart" label="no chart" />}
       </p>

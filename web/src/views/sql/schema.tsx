@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: MIT
 // What can be asked for: views, their columns and what these mean. A click writes a first question.
 import type { JSX } from "preact";
+import { useState } from "preact/hooks";
 import type { SchemaView } from "../../api/types";
 import { escapeName } from "../../logic/escape";
 import { draft } from "./state";
 
+// Columns become part of the document when somebody opens the view: all of them would be a thousand rows.
 function View({ view, columns }: SchemaView): JSX.Element {
+  const [open, setOpen] = useState(false);
   return (
-    <details>
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         {escapeName(view)} <span class="faint">{columns.length} columns</span>
       </summary>
       <dl>
-        {columns.map(({ name, type, help }) => (
+        {(open ? columns : []).map(({ name, type, help }) => (
           <div key={name}>
             <dt>
               {escapeName(name)} <span class="faint">{escapeName(type)}</span>

@@ -57,10 +57,16 @@ function Earlier(): JSX.Element {
 
 const HINT = "Write a question and press Ctrl+Enter. Views and columns are listed as you type, and below.";
 
+// More would keep the page busy for longer than anybody wants to wait for a click.
+const MOST_ROWS = 10_000;
+
 function Asking(): JSX.Element {
   const answer = useAnswer(
     () => ({ sql: asked.value, recording: selection.value.recording, run: runs.value }),
-    ({ sql, recording: of }, signal) => api.query(sql, of || undefined, page.value?.limits.rows, signal),
+    ({ sql, recording: of }, signal) => {
+      const limit = Math.min(page.value?.limits.rows ?? MOST_ROWS, MOST_ROWS);
+      return api.query(sql, of || undefined, limit, signal);
+    },
   );
   return (
     <Answered of={answer} what="Asking">
