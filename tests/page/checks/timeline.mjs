@@ -224,7 +224,7 @@ export async function checkAccessAndLooks(browser) {
   for (const dark of [false, true]) {
     await onFake(
       browser,
-      "#timeline?from=200000000&to=400000000",
+      "#timeline?from=200000000&to=400000000&timeline.at=0-1000000000",
       async (page) => {
         await looksLike(page, dark ? "timeline-dark" : "timeline-light", ".tl-main");
         assert.deepEqual(await accessProblems(page), []);

@@ -186,6 +186,16 @@ export class TimelineModel {
     else this.showAll();
   }
 
+  // Whoever comes from another view with a range wants to see it, and not a hair in the whole recording.
+  private arrive(): void {
+    const { from, to } = selection.peek();
+    if (from === null && to === null) return;
+    const [begin, end] = [from ?? 0, to ?? this.wall.peek()];
+    const small = (end - begin) * 20 < spanOf(this.camera.peek());
+    if (small || this.remembered() === null) this.show(begin, end);
+    else this.follow();
+  }
+
   // Where somebody else selected a range that is not on screen, the camera goes there.
   follow(): void {
     const [from, to] = [this.rangeFrom.value, this.rangeTo.value];
@@ -293,7 +303,7 @@ export class TimelineModel {
       this.chosen.value = null;
       this.camera.value = clamped(this.remembered() ?? { from: 0, to: this.wall.peek() }, this.wall.peek());
     });
-    untracked(() => this.follow());
+    untracked(() => this.arrive());
   }
 
   private newLoader(): Loader {

@@ -44,8 +44,8 @@ function Both({ tree, of }: { tree: FlameTree; of: FunctionKey }): JSX.Element {
 }
 
 export function Sandwich({ tree }: { tree: FlameTree }): JSX.Element {
-  const of = functionIn(tree, chosenFunction.value);
   const { table, sums } = useMemo(() => functionTable(tree), [tree]);
+  const of = functionIn(tree, chosenFunction.value) ?? sums[0]?.key; // the heaviest, until another is chosen
   return (
     <div class="sandwich">
       <DataTable

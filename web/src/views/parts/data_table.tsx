@@ -34,23 +34,33 @@ interface DataTableProps {
 }
 
 interface Widths {
-  columns: (number | null)[]; // in characters; null: what is left
-  least: number; // of all, so that what is left is enough to read
+  columns: number[]; // in characters
+  widest: number; // the column that gives way where there is too little room; -1: none
+  least: number; // of all, so that what is left of that one is enough to read
 }
 
-// Wide enough for what the first rows say. The widest text gets what is left, and is cut where that is too little, so that
-// numbers beside it stay on screen.
+// Wide enough for what the first rows say. Where there is more room, all columns share it; where there is less, the widest text
+// is cut, so that numbers beside it stay on screen.
 function widths(table: TableData): Widths {
-  const columns = table.columns.map(({ name, measure }, column): number | null => {
+  const columns = table.columns.map(({ name, measure }, column) => {
     const texts = table.rows.slice(0, 200).map((row) => cellText(row[column], measure).length);
     return Math.min(40, Math.max(name.length + 2, ...texts, 4));
   });
   const numeric = table.columns.map((_, column) => isNumeric(table, column));
-  const texts = columns.flatMap((width, column) => (numeric[column] ? [] : [[width ?? 0, column] as const]));
-  const widest = texts.reduce((best, each) => (each[0] > best[0] ? each : best), [0, -1] as const);
-  const least = columns.reduce<number>((sum, width) => sum + (width ?? 0), 0) - Math.max(0, widest[0] - LEAST_TEXT);
-  if (widest[1] >= 0) columns[widest[1]] = null;
-  return { columns, least };
+  const texts = columns.flatMap((width, column) => (numeric[column] ? [] : [[width, column] as const]));
+  const [most, widest] = texts.reduce((best, each) => (each[0] > best[0] ? each : best), [0, -1] as const);
+  const least = sumOf(columns) - Math.max(0, most - LEAST_TEXT);
+  return { columns, widest, least };
+}
+
+function sumOf(columns: readonly number[]): number {
+  return columns.reduce((sum, width) => sum + width, 0);
+}
+
+// In pixels; nothing for the column that takes what is left.
+function pixels({ columns, widest }: Widths, room: number): (string | undefined)[] {
+  const tight = sumOf(columns) * CHARACTER + columns.length * PADDING > room;
+  return columns.map((width, at) => (tight && at === widest ? undefined : `${width * CHARACTER + PADDING}px`));
 }
 
 function Heading(props: {
@@ -161,8 +171,8 @@ export function DataTable(props: DataTableProps): JSX.Element {
           style={{ minWidth: `${columns.least * CHARACTER + columns.columns.length * PADDING}px` }}
         >
           <colgroup>
-            {columns.columns.map((width, column) => (
-              <col key={column} {...(width === null ? {} : { style: { width: `${width * CHARACTER + PADDING}px` } })} />
+            {pixels(columns, size.value.width).map((width, column) => (
+              <col key={column} {...(width ? { style: { width } } : {})} />
             ))}
           </colgroup>
           <thead>
