@@ -69,6 +69,7 @@ export async function checkLevelsAndBoxesLeadToTheTimeline(browser) {
     await page.locator(".flame-picture canvas").focus();
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("ArrowDown");
+    assert.match(await page.locator(".flame-picture .card").innerText(), /\d samples?$/);
     await page.getByRole("button", { name: "Show in the timeline" }).click();
     await inTimeline(page);
     assert.match(page.url(), /from=\d+&to=\d+/);

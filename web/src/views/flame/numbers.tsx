@@ -24,11 +24,14 @@ export function layerOf(tree: FlameTree, node: number): string {
 
 const OF_CALLS = ["time", "bytes", "calls"]; // other weights are of samples
 
+function ofCalls(tree: FlameTree): boolean {
+  return OF_CALLS.includes(tree.weight);
+}
+
 // To where the box's function took most time, of calls or of samples.
 export function goToBox(tree: FlameTree, node: number): void {
   const name = nameOf(tree, node);
-  const calls = OF_CALLS.includes(tree.weight);
-  void goToFunction(name, calls ? eventsNamed(name, layerOf(tree, node)) : samplesOf(name));
+  void goToFunction(name, ofCalls(tree) ? eventsNamed(name, layerOf(tree, node)) : samplesOf(name));
 }
 
 function share(part: number, whole: number): string {
@@ -48,7 +51,8 @@ export function Card({ tree, node }: { tree: FlameTree; node: number }): JSX.Ele
         self {humanNumber(self[node]!, measure)} ({share(self[node]!, tree.total)})
       </span>
       <span>
-        {withThousands(calls[node]!)} {calls[node] === 1 ? "call" : "calls"}
+        {withThousands(calls[node]!)} {ofCalls(tree) ? "call" : "sample"}
+        {calls[node] === 1 ? "" : "s"}
       </span>
     </>
   );
@@ -99,11 +103,11 @@ export function functionTable(tree: FlameTree): { table: TableData; sums: Functi
   const table: TableData = {
     columns: [
       { name: "name", measure: "none" },
-      { name: "layer", measure: "none" },
+      { name: ofCalls(tree) ? "layer" : "module", measure: "none" },
       { name: "self", measure },
       { name: "share", measure: "percent" },
       { name: "total", measure },
-      { name: "calls", measure: "count" },
+      { name: ofCalls(tree) ? "calls" : "samples", measure: "count" },
     ],
     rows: sums.map(({ key, self, total, calls }) => {
       const part = tree.total > 0 ? (100 * self) / tree.total : null;

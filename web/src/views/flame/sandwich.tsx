@@ -53,6 +53,7 @@ export function Sandwich({ tree }: { tree: FlameTree }): JSX.Element {
         table={table}
         onRow={(row) => chooseFunction(tree, sums[row]!.key)}
         rowTitle="Show its callers and callees"
+        visible={10}
       />
       <div>
         {of ? (
