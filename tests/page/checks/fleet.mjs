@@ -46,13 +46,13 @@ export async function checkAlertsAreMarked(browser) {
     const address = await server.start();
     await server.post("/jobs", { name: "nightly", info: "" });
     const record = (wall) => ({
-      command: ["sort", "big"],
+      command: ["sort", "a big file"],
       runs: [{ exit: 0, wall, user: wall, system: 0, max_rss: 1 }],
     });
     const records = [1, 1, 1, 2].map(record);
     await server.post("/jobs/nightly/benchmarks", { client: "node7", seq: 1, records });
     const page = await openPage(browser, "about:blank");
-    const change = { benchmark: "sort big", metric: "wall", before: 1, after: 2 };
+    const change = { benchmark: "sort 'a big file'", metric: "wall", before: 1, after: 2 };
     const body = JSON.stringify({ alerts: [{ index: 3, changes: [change] }] });
     await page.route("**/jobs/nightly/trend", (route) => route.fulfill({ contentType: "application/json", body }));
     await page.goto(`${address}#fleet?fleet.job=nightly`);

@@ -68,12 +68,14 @@ export function rowsPerSecond(seconds: readonly Arrived[], now: number, length: 
 export interface Benchmark {
   command?: unknown;
   machine?: unknown;
+  host?: unknown;
   runs?: unknown;
 }
 
 export interface Trend {
   name: string;
   machine: string;
+  host: string;
   records: number[]; // places in the list of the job's records
   medians: (number | null)[]; // a record each, the oldest first; null without a good run
 }
@@ -81,7 +83,7 @@ export interface Trend {
 // Changes that the server finds significant (docs/fleet-trends.md): the record at which each was noticed.
 export interface Alert {
   index: number;
-  changes: { benchmark: string; metric: string; before: number; after: number }[];
+  changes: { benchmark: string; host?: string; metric: string; before: number; after: number }[];
 }
 
 export interface AlertMark {
@@ -90,14 +92,24 @@ export interface AlertMark {
   after: number;
 }
 
-// The alerts of one line, for one metric.
+// The alerts of one line, for one metric. An alert speaks of several benchmarks, and its record may be another one's: the mark
+// stands at the line's own record that is next.
 export function alertsOf(trend: Trend, metric: string, alerts: readonly Alert[]): AlertMark[] {
   return alerts.flatMap(({ index, changes }) => {
-    const at = trend.records.indexOf(index);
-    if (at < 0) return [];
-    const own = changes.filter((change) => change.metric === metric && change.benchmark === trend.name);
+    const next = trend.records.findIndex((record) => record >= index);
+    const at = next < 0 ? trend.records.length - 1 : next;
+    const isOwn = ({ benchmark, host }: Alert["changes"][number]): boolean =>
+      benchmark === trend.name && (!host || !trend.host || host === trend.host);
+    const own = changes.filter((change) => change.metric === metric && isOwn(change));
     return own.map(({ before, after }) => ({ at, before, after }));
   });
+}
+
+// A command as a shell would read it back (shell_join in src/base/text.cc): so the server names benchmarks.
+export function shellJoin(words: readonly string[]): string {
+  const quote = (word: string): string =>
+    /^[\w\-+=./:,@%]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  return words.map(quote).join(" ");
 }
 
 // What a server said, which may be an older one that says something else.
@@ -126,10 +138,10 @@ function goodValues(record: Benchmark, metric: string): number[] {
 export function trends(records: readonly Benchmark[], metric: string): Trend[] {
   const found = new Map<string, Trend>();
   for (const [index, record] of records.entries()) {
-    const name = Array.isArray(record.command) ? record.command.join(" ") : String(record.command ?? "");
+    const name = Array.isArray(record.command) ? shellJoin(record.command.map(String)) : String(record.command ?? "");
     const machine = record.machine === undefined ? "" : JSON.stringify(record.machine);
     const id = `${name}\n${machine}`;
-    const trend = found.get(id) ?? { name, machine, records: [], medians: [] };
+    const trend = found.get(id) ?? { name, machine, host: String(record.host ?? ""), records: [], medians: [] };
     found.set(id, trend);
     trend.records.push(index);
     trend.medians.push(median(goodValues(record, metric)));

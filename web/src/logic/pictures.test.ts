@@ -4,7 +4,17 @@ import { test } from "node:test";
 import { changeColour, heatColours, hexOf, mixed, rgbOf, spread } from "./colours";
 import { counterRows, countersSql, isGrowing, picturesOf } from "./counters";
 import { fileTable, histogramRows } from "./file_rows";
-import { alertsIn, alertsOf, clientSums, kindSums, median, rowsPerSecond, trends, withSecond } from "./fleet";
+import {
+  alertsIn,
+  alertsOf,
+  clientSums,
+  kindSums,
+  median,
+  rowsPerSecond,
+  shellJoin,
+  trends,
+  withSecond,
+} from "./fleet";
 import { binRange, heatCells, pixelsOf, placeOfRow } from "./heat";
 import { lossesOf } from "./losses";
 import { resultTable } from "./sql_result";
@@ -203,4 +213,10 @@ test("alerts stand at the record of their own line, for the metric that is shown
   assert.deepEqual(alertsOf(a!, "user", alerts), []);
   assert.deepEqual(alertsOf(b!, "wall", alerts), []);
   assert.deepEqual(alertsIn(null), []);
+  // Noticed at a record of another benchmark: the next one of its own.
+  const between = [{ index: 1, changes: [change] }];
+  assert.deepEqual(alertsOf(a!, "wall", between), [{ at: 1, before: 1, after: 2 }]);
+  const elsewhere = [{ index: 2, changes: [{ ...change, host: "other" }] }];
+  assert.deepEqual(alertsOf({ ...a!, host: "here" }, "wall", elsewhere), []);
+  assert.equal(shellJoin(["./solve", "a b", "it's", ""]), "./solve 'a b' 'it'\\''s' ''");
 });
