@@ -253,10 +253,10 @@ export async function checkAFirstLookShowsEveryThread(browser) {
       assert.ok(last.y + last.height <= frame.y + frame.height, "nothing has to be scrolled to");
       await page.getByRole("button", { name: "14 counters", exact: true }).click();
       await page.locator(".tl-name.counter").first().waitFor();
-      await page.getByRole("button", { name: "Show all levels of thread 90" }).click();
+      await page.getByRole("button", { name: "24 more levels of thread 90" }).click();
       const tall = await page.locator(".tl-name.thread").first().boundingBox();
       assert.ok(tall.height > 30 * 18, `${tall.height} pixels for 30 levels`);
-      await page.getByRole("button", { name: "Show the outer levels of thread 90" }).click();
+      await page.getByRole("button", { name: "fewer levels of thread 90" }).click();
       await page.waitForFunction(() => document.querySelector(".tl-name.thread").clientHeight < 7 * 18);
       assert.deepEqual(await accessProblems(page), []);
     },
@@ -271,6 +271,6 @@ export async function checkWhatIsFoundIsOpened(browser) {
     await page.keyboard.press("/");
     await page.keyboard.type("call 25");
     await page.keyboard.press("Enter");
-    await page.getByRole("button", { name: "Show the outer levels of thread 92" }).waitFor();
+    await page.getByRole("button", { name: "fewer levels of thread 92" }).waitFor();
   });
 }

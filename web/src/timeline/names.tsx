@@ -26,6 +26,7 @@ function titleOf(track: Track): string {
 function Name({ model, row }: { model: TimelineModel; row: Row }): JSX.Element {
   const { track } = row;
   const name = escapeName(track.name);
+  const levels = row.more > 0 ? `${row.more} more levels` : "fewer levels";
   const place = {
     top: `${row.y - model.top.value}px`,
     height: `${row.height}px`,
@@ -53,10 +54,10 @@ function Name({ model, row }: { model: TimelineModel; row: Row }): JSX.Element {
         <button
           type="button"
           class="tl-more"
-          aria-label={`${row.more > 0 ? "Show all" : "Show the outer"} levels of ${name}`}
+          aria-label={`${levels} of ${name}`}
           onClick={() => model.toggleLevels(track.id)}
         >
-          {row.more > 0 ? `${row.more} more levels` : "fewer levels"}
+          {levels}
         </button>
       )}
       {track.kind !== "host" && !isCounterGroup(track) && (
