@@ -50,8 +50,8 @@ export class FakeServer {
     const refusal = this.refuse?.(path);
     if (refusal) return json(response, { error: refusal.error }, refusal.status);
     if (path === "/changes") return this.follow(response);
-    const recording =
-      this.recordings.find((each) => each.id === url.searchParams.get("recording")) ?? this.recordings[0];
+    const wanted = request.method === "POST" ? (await bodyOf(request)).recording : url.searchParams.get("recording");
+    const recording = this.recordings.find((each) => each.id === wanted) ?? this.recordings[0];
     const said = this.say(path, url.searchParams, recording);
     if (said === undefined) return json(response, { error: `there is no ${path}` }, 404);
     return json(response, said);
@@ -97,7 +97,12 @@ export class FakeServer {
         };
       }
       case "/query":
-        return { columns: [], rows: [[900_000_000, 80_000_000, 72]], truncated: false, elapsed_ns: 1 };
+        return {
+          columns: [],
+          rows: [recording.id === "deep" ? [250_000_000, 500_000_000, 92, 25] : [900_000_000, 80_000_000, 72, 0]],
+          truncated: false,
+          elapsed_ns: 1,
+        };
       default:
         return undefined;
     }
@@ -126,4 +131,10 @@ function facts(recording) {
 function json(response, value, status = 200) {
   response.writeHead(status, { "Content-Type": "application/json" });
   response.end(JSON.stringify(value));
+}
+
+async function bodyOf(request) {
+  const chunks = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return JSON.parse(Buffer.concat(chunks).toString("utf8"));
 }

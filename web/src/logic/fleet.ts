@@ -68,13 +68,57 @@ export function rowsPerSecond(seconds: readonly Arrived[], now: number, length: 
 export interface Benchmark {
   command?: unknown;
   machine?: unknown;
+  host?: unknown;
   runs?: unknown;
 }
 
 export interface Trend {
   name: string;
   machine: string;
+  host: string;
+  records: number[]; // places in the list of the job's records
   medians: (number | null)[]; // a record each, the oldest first; null without a good run
+}
+
+// Changes that the server finds significant (docs/fleet-trends.md): the record at which each was noticed.
+export interface Alert {
+  index: number;
+  changes: { benchmark: string; host?: string; metric: string; before: number; after: number }[];
+}
+
+export interface AlertMark {
+  at: number; // a place in `medians`
+  before: number;
+  after: number;
+}
+
+// The alerts of one line, for one metric. An alert speaks of several benchmarks, and its record may be another one's: the mark
+// stands at the line's own record that is next.
+export function alertsOf(trend: Trend, metric: string, alerts: readonly Alert[]): AlertMark[] {
+  return alerts.flatMap(({ index, changes }) => {
+    const next = trend.records.findIndex((record) => record >= index);
+    const at = next < 0 ? trend.records.length - 1 : next;
+    const isOwn = ({ benchmark, host }: Alert["changes"][number]): boolean =>
+      benchmark === trend.name && (!host || !trend.host || host === trend.host);
+    const own = changes.filter((change) => change.metric === metric && isOwn(change));
+    return own.map(({ before, after }) => ({ at, before, after }));
+  });
+}
+
+// A command as a shell would read it back (shell_join in src/base/text.cc): so the server names benchmarks.
+export function shellJoin(words: readonly string[]): string {
+  const quote = (word: string): string =>
+    /^[\w\-+=./:,@%]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  return words.map(quote).join(" ");
+}
+
+// What a server said, which may be an older one that says something else.
+export function alertsIn(said: unknown): Alert[] {
+  const alerts = (said as { alerts?: unknown } | null)?.alerts;
+  if (!Array.isArray(alerts)) return [];
+  return (alerts as Partial<Alert>[]).filter(
+    (alert): alert is Alert => typeof alert?.index === "number" && Array.isArray(alert.changes),
+  );
 }
 
 export function median(values: readonly number[]): number | null {
@@ -93,12 +137,13 @@ function goodValues(record: Benchmark, metric: string): number[] {
 // One line for each benchmark and class of machine: only these are compared (docs/fleet-trends.md).
 export function trends(records: readonly Benchmark[], metric: string): Trend[] {
   const found = new Map<string, Trend>();
-  for (const record of records) {
-    const name = Array.isArray(record.command) ? record.command.join(" ") : String(record.command ?? "");
+  for (const [index, record] of records.entries()) {
+    const name = Array.isArray(record.command) ? shellJoin(record.command.map(String)) : String(record.command ?? "");
     const machine = record.machine === undefined ? "" : JSON.stringify(record.machine);
     const id = `${name}\n${machine}`;
-    const trend = found.get(id) ?? { name, machine, medians: [] };
+    const trend = found.get(id) ?? { name, machine, host: String(record.host ?? ""), records: [], medians: [] };
     found.set(id, trend);
+    trend.records.push(index);
     trend.medians.push(median(goodValues(record, metric)));
   }
   return [...found.values()];

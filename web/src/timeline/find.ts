@@ -10,7 +10,7 @@ export function likeText(text: string): string {
 
 export function nextMatchSql(text: string, time: number, back: boolean): string {
   const [side, order] = back ? ["<", "DESC"] : [">", "ASC"];
-  return `SELECT ts, dur, tid FROM events WHERE name ILIKE ${likeText(text)} AND ts ${side} ${Math.round(time)} ORDER BY ts ${order} LIMIT 1`;
+  return `SELECT ts, dur, tid, depth FROM events WHERE name ILIKE ${likeText(text)} AND ts ${side} ${Math.round(time)} ORDER BY ts ${order} LIMIT 1`;
 }
 
 // Moves the camera to the next match; returns whether there is one.
@@ -19,9 +19,9 @@ export async function goToNext(model: TimelineModel, recording: string, text: st
   const { from, to } = model.camera.peek();
   const time = before && before.text === text ? before.ts : back ? to : from - 1;
   const answer = await api.query(nextMatchSql(text, time, back), recording, 1);
-  const [ts, dur, tid] = (answer.rows[0] ?? []).map(Number);
+  const [ts, dur, tid, depth] = (answer.rows[0] ?? []).map(Number);
   if (ts === undefined || dur === undefined) return false;
   model.found.value = { text, ts };
-  model.reveal(ts, dur, tid ?? null);
+  model.reveal(ts, dur, tid ?? null, depth ?? 0);
   return true;
 }

@@ -9,7 +9,7 @@ import { Empty } from "../../shell/states";
 import { shade } from "../../theme/theme";
 import { DataTable } from "../parts/data_table";
 import { fillsOf } from "./colours";
-import { Card, functionTable } from "./numbers";
+import { Card, functionTable, goToBox } from "./numbers";
 import { FlamePicture } from "./picture";
 import { chooseFunction, chosenFunction, functionIn } from "./settings";
 
@@ -24,6 +24,7 @@ function Half({ title, tree, upwards }: { title: string; tree: FlameTree; upward
       fill={fill}
       matched={undefined}
       upwards={upwards}
+      onPlace={(node) => goToBox(tree, node)}
       card={(node) => <Card tree={tree} node={node} />}
       onFunction={(node) => chooseFunction(tree, keyOf(tree.nodes, node))}
     />
@@ -43,8 +44,8 @@ function Both({ tree, of }: { tree: FlameTree; of: FunctionKey }): JSX.Element {
 }
 
 export function Sandwich({ tree }: { tree: FlameTree }): JSX.Element {
-  const of = functionIn(tree, chosenFunction.value);
   const { table, sums } = useMemo(() => functionTable(tree), [tree]);
+  const of = functionIn(tree, chosenFunction.value) ?? sums[0]?.key; // the heaviest, until another is chosen
   return (
     <div class="sandwich">
       <DataTable
@@ -52,6 +53,7 @@ export function Sandwich({ tree }: { tree: FlameTree }): JSX.Element {
         table={table}
         onRow={(row) => chooseFunction(tree, sums[row]!.key)}
         rowTitle="Show its callers and callees"
+        visible={10}
       />
       <div>
         {of ? (

@@ -7,16 +7,22 @@ import { escapeName } from "../../logic/escape";
 import {
   cellText,
   isNumeric,
+  matchingRows,
   nextOrder,
   orderedRows,
   visibleRows,
   type Order,
   type TableData,
 } from "../../logic/table";
+import { withThousands } from "../../logic/units";
+import { matcher, searchText } from "../../state/search";
 import { SaveBar } from "./save_bar";
 
 const ROW_HEIGHT = 24; // the same in views.css
 const MOST_VISIBLE = 20;
+const LEAST_TEXT = 24; // characters of the widest column
+const CHARACTER = 8; // pixels, with some to spare
+const PADDING = 18; // pixels of a cell
 
 interface DataTableProps {
   title: string;
@@ -24,14 +30,37 @@ interface DataTableProps {
   onRow?: ((row: number) => void) | undefined; // a place in table.rows
   rowTitle?: string; // what a row leads to
   tall?: boolean; // as high as there is room
+  visible?: number; // rows that are seen without scrolling
 }
 
-// Wide enough for what the first rows say; the widest text gets what is left.
-function widths(table: TableData): string[] {
-  return table.columns.map(({ name, measure }, column) => {
+interface Widths {
+  columns: number[]; // in characters
+  widest: number; // the column that gives way where there is too little room; -1: none
+  least: number; // of all, so that what is left of that one is enough to read
+}
+
+// Wide enough for what the first rows say. Where there is more room, all columns share it; where there is less, the widest text
+// is cut, so that numbers beside it stay on screen.
+function widths(table: TableData): Widths {
+  const columns = table.columns.map(({ name, measure }, column) => {
     const texts = table.rows.slice(0, 200).map((row) => cellText(row[column], measure).length);
-    return `${Math.min(72, Math.max(name.length + 3, ...texts, 4) + 2)}ch`;
+    return Math.min(40, Math.max(name.length + 2, ...texts, 4));
   });
+  const numeric = table.columns.map((_, column) => isNumeric(table, column));
+  const texts = columns.flatMap((width, column) => (numeric[column] ? [] : [[width, column] as const]));
+  const [most, widest] = texts.reduce((best, each) => (each[0] > best[0] ? each : best), [0, -1] as const);
+  const least = sumOf(columns) - Math.max(0, most - LEAST_TEXT);
+  return { columns, widest, least };
+}
+
+function sumOf(columns: readonly number[]): number {
+  return columns.reduce((sum, width) => sum + width, 0);
+}
+
+// In pixels; nothing for the column that takes what is left.
+function pixels({ columns, widest }: Widths, room: number): (string | undefined)[] {
+  const tight = sumOf(columns) * CHARACTER + columns.length * PADDING > room;
+  return columns.map((width, at) => (tight && at === widest ? undefined : `${width * CHARACTER + PADDING}px`));
 }
 
 function Heading(props: {
@@ -104,7 +133,8 @@ function Spacer({ rows }: { rows: number }): JSX.Element | null {
   return rows > 0 ? <tr aria-hidden="true" style={{ height: `${rows * ROW_HEIGHT}px` }} /> : null;
 }
 
-export function DataTable({ title, table, onRow, rowTitle, tall }: DataTableProps): JSX.Element {
+export function DataTable(props: DataTableProps): JSX.Element {
+  const { title, table, onRow, rowTitle, tall, visible = MOST_VISIBLE } = props;
   const [order, setOrder] = useState<Order | undefined>(undefined);
   const [scrolled, setScrolled] = useState(0);
   const [holder, size] = useSize<HTMLDivElement>();
@@ -113,11 +143,14 @@ export function DataTable({ title, table, onRow, rowTitle, tall }: DataTableProp
     if (before.current.columns.length !== table.columns.length) setOrder(undefined);
     before.current = table;
   }, [table]);
-  const rows = useMemo(() => orderedRows(table.rows, order), [table, order]);
+  const matches = matcher(searchText.value);
+  const ordered = useMemo(() => orderedRows(table.rows, order), [table, order]);
+  const rows = useMemo(() => matchingRows(table, ordered, matches), [ordered, searchText.value]);
   const numeric = useMemo(() => table.columns.map((_, column) => isNumeric(table, column)), [table]);
   const columns = useMemo(() => widths(table), [table]);
   const { first, end } = visibleRows(scrolled, Math.max(size.value.height, 200), ROW_HEIGHT, rows.length);
-  const height = tall ? undefined : `${(Math.min(rows.length, MOST_VISIBLE) + 1) * ROW_HEIGHT + 18}px`;
+  // With a bar to scroll sideways below the rows, the box is that much higher by itself.
+  const height = tall ? undefined : `${(Math.min(rows.length, visible) + 1) * ROW_HEIGHT + 18}px`;
   return (
     <figure class={tall ? "data-table tall" : "data-table"}>
       <figcaption>
@@ -130,13 +163,16 @@ export function DataTable({ title, table, onRow, rowTitle, tall }: DataTableProp
         role="region"
         aria-label={title}
         ref={holder}
-        {...(height ? { style: { height } } : {})}
+        {...(height ? { style: { maxHeight: height } } : {})}
         onScroll={(event) => setScrolled(event.currentTarget.scrollTop)}
       >
-        <table aria-rowcount={rows.length + 1}>
+        <table
+          aria-rowcount={rows.length + 1}
+          style={{ minWidth: `${columns.least * CHARACTER + columns.columns.length * PADDING}px` }}
+        >
           <colgroup>
-            {columns.map((width, column) => (
-              <col key={column} style={{ width }} />
+            {pixels(columns, size.value.width).map((width, column) => (
+              <col key={column} {...(width ? { style: { width } } : {})} />
             ))}
           </colgroup>
           <thead>
@@ -163,6 +199,11 @@ export function DataTable({ title, table, onRow, rowTitle, tall }: DataTableProp
           </tbody>
         </table>
       </div>
+      {matches && (
+        <p class="note" role="status">
+          {withThousands(rows.length)} of {withThousands(ordered.length)} rows match the search.
+        </p>
+      )}
       {table.note && <p class="note">{table.note}</p>}
     </figure>
   );
