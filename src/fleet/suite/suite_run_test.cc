@@ -209,6 +209,7 @@ TEST(Suite, AnImageIsProfiledInItsPlace) {
   const std::string images = "benchmarks: [{name: i, image: 'app:{n}', matrix: {n: ['1', '2']}}]";
   SuitePlan plan = kPlan;
   plan.folder = testing::TempDir() + "images";
+  ASSERT_TRUE(remove_tree(plan.folder));
   const SuiteSpec spec = spec_of(images);
   const Result<SuiteResult> result = run_suite(spec, stage, plan, patient());
   ASSERT_TRUE(result);
