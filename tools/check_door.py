@@ -45,6 +45,10 @@ MAY: Dict[str, Tuple[str, str]] = {
     "trace/spool/run_page.cc": ("::open path_exists write_file_atomic", "the recorder's own header; follows no link"),
     "trace/spool/spool.cc": ("::lstat is_directory", "of our own spool, which somebody may remove"),
     "trace/recording/parquet_file.cc": ("::access", "/proc/self/fd"),
+    "analysis/application/comparison.cc": (
+        "File::open is_directory",
+        "a profile.json, which the caller names; no more of it than a profile may have",
+    ),
     "analysis/import/": ("", "files of other formats, which the caller names"),
     "analysis/insights/insights.cc": ("read_file list_dir", "rules, which the caller names"),
     "analysis/insights/standing_rules.cc": ("is_directory", "rules of this user"),

@@ -26,6 +26,8 @@ using nlohmann::json;
 constexpr char kStartOne[] =
     "start one (systemctl start docker), or name its socket in DOCKER_HOST";
 constexpr int kHeadMs = 30'000;
+constexpr int kLongMs = 1'800'000;  // for an image to be written
+constexpr int kPullMs = 86'400'000;
 
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
@@ -63,17 +65,14 @@ Result<std::string> find_engine_socket() {
 
 Result<Engine> Engine::connect() {
   FATHOM_ASSIGN(std::string socket, find_engine_socket());
-  fleet::HttpOptions options;
-  options.url = "unix:" + socket;
-  options.silence_limit = std::chrono::minutes(2);  // a slow disk under a container that starts
-  FATHOM_ASSIGN(fleet::HttpClient client, fleet::HttpClient::make(std::move(options)));
-  Engine engine(std::move(socket), std::move(client));
+  Engine engine(std::move(socket));
   FATHOM_TRY(engine.negotiate());
   return engine;
 }
 
 Status Engine::negotiate() {
-  const Result<HttpAnswer> answer = client_.ask({.target = "/version"});
+  const Result<HttpAnswer> answer = exchange({.target = "/version"}, kUsualMs);
+  if (!answer && !answer.error().hint.empty()) return answer.error();  // it says what to do
   if (!answer)
     return Error{Code::kUnavailable,
                  "no container engine (docker, podman) answers at " + escape_control(socket_),
@@ -81,7 +80,7 @@ Status Engine::negotiate() {
   const json said = parse_answer(answer->body);
   const std::string wanted = variable("DOCKER_API_VERSION");
   if (!wanted.empty()) {
-    version_ = wanted;
+    FATHOM_ASSIGN(version_, agree_on_version("", wanted));
     return {};
   }
   FATHOM_ASSIGN(version_,
@@ -91,12 +90,28 @@ Status Engine::negotiate() {
 
 std::string Engine::target(const std::string& rest) const { return "/v" + version_ + rest; }
 
-// Any answer from 400 on is a no. Whoever needs to tell them apart asks client_ himself.
-Result<HttpAnswer> Engine::ask(HttpRequest request) {
+Result<HttpAnswer> Engine::exchange(const HttpRequest& request, int limit_ms) const {
+  constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+  HttpAnswer answer;
+  bool is_large = false;
+  FATHOM_ASSIGN(EngineStream stream,
+                EngineStream::open(socket_, request, [&](std::string_view bytes) {
+                  is_large = bytes.size() > kMostBytes - answer.body.size();
+                  if (!is_large) answer.body += bytes;
+                  return !is_large;
+                }));
+  const Status ended = stream.wait_for_end(limit_ms);
+  if (is_large) return Error{Code::kCorrupt, "the engine's answer is too large", ""};
+  if (!ended) return ended.error();
+  answer.status = stream.status();
+  return answer;
+}
+
+Result<HttpAnswer> Engine::ask(HttpRequest request, int limit_ms) const {
   request.target = target(request.target);
   if (!request.body.empty() && request.headers.empty())
     request.headers.push_back({"Content-Type", "application/json"});
-  Result<HttpAnswer> answer = client_.ask(request);
+  Result<HttpAnswer> answer = exchange(request, limit_ms);
   if (!answer)
     return Error{Code::kUnavailable,
                  "the container engine at " + escape_control(socket_) + " does not answer any more",
@@ -108,8 +123,12 @@ Result<HttpAnswer> Engine::ask(HttpRequest request) {
 
 Result<std::optional<ImageFacts>> Engine::image(const std::string& name) {
   // A name has strokes in it, which the engine wants as they are.
-  const Result<HttpAnswer> answer = client_.ask({.target = target("/images/" + name + "/json")});
-  if (!answer) return answer.error();
+  const Result<HttpAnswer> answer =
+      exchange({.target = target("/images/" + name + "/json")}, kUsualMs);
+  if (!answer)
+    return Error{Code::kUnavailable,
+                 "the container engine at " + escape_control(socket_) + " does not answer any more",
+                 ""};
   constexpr int kNoSuchImage = 404;
   if (answer->status == kNoSuchImage) return std::optional<ImageFacts>();
   if (answer->status >= 400)
@@ -117,21 +136,26 @@ Result<std::optional<ImageFacts>> Engine::image(const std::string& name) {
   return std::optional(image_facts(parse_answer(answer->body)));
 }
 
+// It may take as long as it takes: whoever waits is asked several times a second.
 Status Engine::pull(const std::string& name, const std::function<bool()>& go_on) {
   const auto [repository, tag] = parts_of(name);
   std::string path = "/images/create?fromImage=" + encode_segment(repository);
   if (!tag.empty()) path += "&tag=" + encode_segment(tag);
   PullProgress progress;
   bool stopped = false;
-  const Result<HttpAnswer> answer =
-      client_.stream({.method = "POST", .target = target(path)}, [&](std::string_view bytes) {
-        progress.feed(bytes);
-        stopped = !go_on();
-        return !stopped;
-      });
-  if (stopped) return Error{Code::kDenied, "fetching " + name + " was stopped", ""};
-  if (!answer) return answer.error();
-  if (answer->status >= 400) progress.refused();
+  FATHOM_ASSIGN(EngineStream stream,
+                EngineStream::open(socket_, {.method = "POST", .target = target(path)},
+                                   [&](std::string_view bytes) {
+                                     progress.feed(bytes);
+                                     return true;
+                                   }));
+  const Status ended = stream.wait_for_end(kPullMs, [&] {
+    stopped = !go_on();
+    return !stopped;
+  });
+  if (stopped) return Error{Code::kUnavailable, "fetching " + name + " was stopped", ""};
+  if (!ended) return ended;
+  if (stream.status() >= 400) progress.refused();
   if (progress.error().empty()) return {};
   return Error{Code::kDenied,
                "there is no image " + name + " here, and it cannot be fetched: " + progress.error(),
@@ -162,10 +186,12 @@ Result<EngineStream> Engine::attach(const std::string& id, const EngineStream::T
     (*early)->append(bytes);
     return (*early)->size() < kMostRefusalBytes;
   };
-  FATHOM_ASSIGN(
-      EngineStream stream,
-      EngineStream::open(socket_,
-                         target("/containers/" + id + "/attach?stream=1&stdout=1&stderr=1"), sort));
+  FATHOM_ASSIGN(EngineStream stream,
+                EngineStream::open(
+                    socket_,
+                    {.method = "POST",
+                     .target = target("/containers/" + id + "/attach?stream=1&stdout=1&stderr=1")},
+                    sort));
   FATHOM_TRY(stream.wait_for_head(kHeadMs));
   if (stream.status() >= 400) {
     FATHOM_TRY(stream.wait_for_end(kHeadMs));
@@ -179,19 +205,29 @@ Result<EngineStream> Engine::attach(const std::string& id, const EngineStream::T
 
 // The engine sends the head at once, and the rest when the container has ended.
 Result<EngineStream> Engine::wait(const std::string& id, const EngineStream::Takes& take) {
-  return EngineStream::open(socket_, target("/containers/" + id + "/wait?condition=next-exit"),
-                            take);
+  FATHOM_ASSIGN(
+      EngineStream stream,
+      EngineStream::open(
+          socket_,
+          {.method = "POST", .target = target("/containers/" + id + "/wait?condition=next-exit")},
+          take));
+  FATHOM_TRY(stream.wait_for_head(kHeadMs));
+  if (stream.status() >= 400)
+    return Error{Code::kDenied, "the engine refused to tell when the container ends", ""};
+  return stream;
 }
 
 Status Engine::kill(const std::string& id, int signal) {
   FATHOM_TRY(
-      ask({.method = "POST", .target = fmt::format("/containers/{}/kill?signal={}", id, signal)}));
+      ask({.method = "POST", .target = fmt::format("/containers/{}/kill?signal={}", id, signal)},
+          kHeadMs));
   return {};
 }
 
 Status Engine::resize(const std::string& id, int rows, int columns) {
   FATHOM_TRY(ask({.method = "POST",
-                  .target = fmt::format("/containers/{}/resize?h={}&w={}", id, rows, columns)}));
+                  .target = fmt::format("/containers/{}/resize?h={}&w={}", id, rows, columns)},
+                 kHeadMs));
   return {};
 }
 
@@ -211,8 +247,8 @@ Result<bool> Engine::ran_out_of_memory(const std::string& id, std::int64_t since
 }
 
 Status Engine::remove(const std::string& id) {
-  const Result<HttpAnswer> answer =
-      client_.ask({.method = "DELETE", .target = target("/containers/" + id + "?force=1&v=1")});
+  const Result<HttpAnswer> answer = exchange(
+      {.method = "DELETE", .target = target("/containers/" + id + "?force=1&v=1")}, kUsualMs);
   if (!answer) return answer.error();
   constexpr int kNoSuchContainer = 404;
   constexpr int kIsGoing = 409;
@@ -233,7 +269,8 @@ Status Engine::put_files(const std::string& id, const std::string& path, std::st
   FATHOM_TRY(ask({.method = "PUT",
                   .target = "/containers/" + id + "/archive?path=" + encode_segment(path),
                   .headers = {{"Content-Type", "application/x-tar"}},
-                  .body = std::move(tar)}));
+                  .body = std::move(tar)},
+                 kLongMs));
   return {};
 }
 
@@ -244,7 +281,8 @@ Result<std::string> Engine::commit(const std::string& id, const std::string& nam
                 ask({.method = "POST",
                      .target = "/commit?container=" + id + "&repo=" + encode_segment(repository) +
                                "&tag=" + encode_segment(tag),
-                     .body = body}));
+                     .body = body},
+                    kLongMs));
   return text_at(parse_answer(answer.body), "Id");
 }
 

@@ -79,14 +79,17 @@ class Engine {
                              const std::string& body);
 
  private:
-  Engine(std::string socket, fleet::HttpClient client)
-      : socket_(std::move(socket)), client_(std::move(client)) {}
-  Result<fleet::HttpAnswer> ask(fleet::HttpRequest request);
+  explicit Engine(std::string socket) : socket_(std::move(socket)) {}
+  // Any status is an answer.
+  Result<fleet::HttpAnswer> exchange(const fleet::HttpRequest& request, int limit_ms) const;
+  // From 400 on it is a no.
+  Result<fleet::HttpAnswer> ask(fleet::HttpRequest request, int limit_ms = kUsualMs) const;
   [[nodiscard]] std::string target(const std::string& rest) const;
   Status negotiate();
 
+  static constexpr int kUsualMs = 120'000;  // a slow disk under a container that starts
+
   std::string socket_;
-  fleet::HttpClient client_;
   std::string version_;
 };
 

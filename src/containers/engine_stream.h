@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A question to the engine whose answer takes as long as the application runs: its output, its end.
-// Polled beside others; fleet's HttpClient, which waits for answers, asks everything else.
+// A question to the engine on a connection of its own. Some answers take as long as the application
+// runs (its output, its end) and are polled beside others; the rest is waited for. No wait is
+// without an end, whatever the engine does, and a second signal that asks us to end shortens it.
 #pragma once
 
 #include <functional>
@@ -22,8 +23,9 @@ class EngineStream {
  public:
   using Takes = fleet::HttpClient::TakesBytes;
 
-  // POST `target` without a body. `take` gets the body as it comes.
-  static Result<EngineStream> open(const std::string& socket, const std::string& target,
+  // `take` gets the body as it comes; false: no more is wanted. kUnavailable: nobody is there, or
+  // we may not speak to them.
+  static Result<EngineStream> open(const std::string& socket, const fleet::HttpRequest& request,
                                    const Takes& take);
   EngineStream(EngineStream&&) noexcept;
   EngineStream& operator=(EngineStream&&) noexcept;
@@ -35,12 +37,14 @@ class EngineStream {
   [[nodiscard]] bool has_ended() const;
   // Of the answer's head; 0: it has not come yet.
   [[nodiscard]] int status() const;
-  // Waits until the head has come, or all of it, for so long.
+  // Waits until the head has come, or all of it, for so long; `go_on` is asked several times a
+  // second.
   Status wait_for_head(int limit_ms);
-  Status wait_for_end(int limit_ms);
+  Status wait_for_end(int limit_ms, const std::function<bool()>& go_on = {});
 
  private:
-  Status wait_until(int limit_ms, const std::function<bool()>& is_there);
+  Status wait_until(int limit_ms, const std::function<bool()>& is_there,
+                    const std::function<bool()>& go_on = {});
   EngineStream(Fd line, std::unique_ptr<fleet::AnswerReader> reader);
   Fd line_;
   std::unique_ptr<fleet::AnswerReader> reader_;

@@ -48,7 +48,7 @@ std::string init_text(const std::string& image, const ImageFacts& facts) {
                       list(facts.command));
   text += "# environment:  # these and those of the image\n";
   text += facts.environment.empty() ? "#   NAME: value\n" : variables(facts.environment);
-  text += fmt::format("# workdir: {}\n", or_words(facts.workdir, "/"));
+  text += fmt::format("# workdir: {}\n", quoted(or_words(facts.workdir, "/")));
   text += fmt::format("# user: {}\n", quoted(or_words(facts.user, "root")));
   text += "# read_only: false  # the container's root\n# tty: false\n\n";
   text += "# Files of this machine. Data cannot be changed, and the profile has its hash.\n";

@@ -3,9 +3,13 @@
 // about, so that whatever is wrong is told with its line and column.
 #include "containers/instructions.h"
 
+#include <fcntl.h>
+#include <unistd.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <functional>
@@ -13,6 +17,7 @@
 #include <set>
 
 #include "base/files.h"
+#include "base/os_error.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -62,6 +67,11 @@ class Reader {
  public:
   Reader(const std::string& file, const Surroundings& surroundings)
       : file_(file), surroundings_(surroundings) {}
+
+  // What stands behind "---" would be overlooked.
+  [[nodiscard]] Error only_one(const YAML::Node& second) const {
+    return wrong(second, "a file has the instructions for one application");
+  }
 
   Result<Instructions> read(const YAML::Node& document) {
     if (!document.IsMap()) return wrong(document, "instructions are a mapping of keys to values");
@@ -345,13 +355,30 @@ bool is_image_name(std::string_view name) {
          });
 }
 
+Result<std::string> read_instruction_file(const std::string& path) {
+  FATHOM_ASSIGN(const File file, File::open(path, O_RDONLY));
+  std::string text;
+  std::array<char, std::size_t{64} << 10> piece;
+  while (text.size() <= kMostBytes) {  // one more than it may have is told by who parses it
+    const ssize_t got = ::read(file.fd(), piece.data(), piece.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return os_error(errno, "read " + path);
+    if (got == 0) break;
+    text.append(piece.data(), static_cast<std::size_t>(got));
+  }
+  return text;
+}
+
 Result<Instructions> parse_instructions(std::string_view text, const std::string& where,
                                         const Surroundings& surroundings) {
   const std::string file = escape_control(where);
   if (text.size() > kMostBytes)
     return Error{Code::kInvalid, file + ":1:1: this is too long for instructions", kForm};
   try {
-    return Reader(file, surroundings).read(YAML::Load(std::string(text)));
+    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
+    Reader reader(file, surroundings);
+    if (documents.size() > 1) return reader.only_one(documents[1]);
+    return reader.read(documents.empty() ? YAML::Node() : documents[0]);
   } catch (const YAML::Exception& error) {
     return Error{Code::kInvalid,
                  file + ":" + std::to_string(std::max(error.mark.line, 0) + 1) + ":" +

@@ -64,6 +64,9 @@ struct Surroundings {
   std::string engine_socket;  // no mount may reach it; "": not known
 };
 
+// A file, a pipe or a device: no more of it than instructions may have.
+Result<std::string> read_instruction_file(const std::string& path);
+
 // `where` is the file's name. kInvalid names line and column: "FILE:LINE:COLUMN: what is wrong".
 Result<Instructions> parse_instructions(std::string_view text, const std::string& where,
                                         const Surroundings& surroundings);

@@ -176,5 +176,19 @@ TEST(Instructions, WhatInitWritesIsTaken) {
   EXPECT_TRUE(whole) << whole.error().message << "\n" << bare;
 }
 
+TEST(Instructions, ASecondDocumentIsNotOverlooked) {
+  const Result<Instructions> two = parse_instructions("image: a\n---\nimage: b\n", "f", {});
+  ASSERT_FALSE(two);
+  EXPECT_EQ(two.error().message, "f:3:1: a file has the instructions for one application");
+  EXPECT_FALSE(parse_instructions("", "f", {}));
+}
+
+TEST(Instructions, AFileWithoutAnEndIsReadNoFurtherThanNeeded) {
+  const Result<std::string> zeros = read_instruction_file("/dev/zero");
+  ASSERT_TRUE(zeros);
+  EXPECT_LT(zeros->size(), std::size_t{2} << 20U);
+  EXPECT_FALSE(parse_instructions(*zeros, "f", {}));
+}
+
 }  // namespace
 }  // namespace fathom::containers

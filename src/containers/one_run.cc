@@ -26,6 +26,7 @@
 #include "containers/output_splitter.h"
 #include "containers/private_mount.h"
 #include "containers/recorder.h"
+#include "containers/safe_mount.h"
 #include "session/signal_policy.h"
 #include "session/watch/control_group.h"
 
@@ -35,6 +36,7 @@ namespace {
 constexpr std::int64_t kMsNs = 1'000'000;
 constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr std::int64_t kStreamsNs = 10 * kSecondNs;  // for the rest of the output, after the end
+constexpr int kMostAsking = 3;                       // signals to us before the last one to it
 constexpr std::int64_t kKilledNs = 30 * kSecondNs;   // for an end by SIGKILL
 
 // Goes with whoever holds it.
@@ -146,6 +148,7 @@ class Runner {
   Result<OneEnding> run();
 
  private:
+  [[nodiscard]] Status check_sources() const;
   Status prepare();
   Status start();
   void follow_while_starting(const std::stop_token& stop);
@@ -178,12 +181,26 @@ class Runner {
   std::int64_t asked_realtime_ns_ = 0;  // when the engine was told to start it
   std::int64_t began_ns_ = 0;           // the application did, at most a moment later; 0: not seen
   std::int64_t ended_ns_ = 0;           // the engine said so; 0: it runs
+  int asked_to_end_ = 0;                // by signals to us
   bool is_gate_open_ = false;
   bool gate_is_done_ = true;
 };
 
+// A folder on the way may have become a link since the file was read, or since the last run.
+Status Runner::check_sources() const {
+  const auto check = [this](const std::string& source) -> Status {
+    FATHOM_ASSIGN(const std::string now, safe_source(source, context_.engine.socket()));
+    if (now != source)
+      return Error{Code::kInvalid, escape_control(source) + " has become a link", ""};
+    return {};
+  };
+  for (const Mount& mount : context_.wanted.mounts) FATHOM_TRY(check(mount.source));
+  return context_.wanted.data.source.empty() ? Status() : check(context_.wanted.data.source);
+}
+
 Status Runner::prepare() {
   const bool probed = run_.kind == RunKind::kProbed;
+  FATHOM_TRY(check_sources());
   FATHOM_ASSIGN(output_, Output::open(run_, context_.wanted.tty));
   if (probed) {
     FATHOM_ASSIGN(mount_, PrivateMount::make(run_.scratch, context_.library));
@@ -235,7 +252,6 @@ Status Runner::start() {
   }));
   FATHOM_ASSIGN(exit_,
                 context_.engine.wait(container_->id(), [](std::string_view) { return true; }));
-  FATHOM_TRY(exit_->wait_for_head(static_cast<int>(kStreamsNs / kMsNs)));
   asked_realtime_ns_ = now_realtime_ns();
   std::jthread finder;
   if (!mount_)
@@ -317,6 +333,9 @@ void Runner::take_signals() {
       if (!session::asks_to_end(number)) continue;
       ending_.interrupted = true;
       stop_.begun(now_monotonic_ns());
+      // Whoever asks a third time does not want to wait any longer.
+      if (++asked_to_end_ == kMostAsking)
+        (void)context_.engine.kill(container_->id(), SIGKILL).has_value();
     }
   }
 }

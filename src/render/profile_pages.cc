@@ -4,6 +4,7 @@
 #include "render/profile_pages.h"
 
 #include <cmath>
+#include <map>
 #include <optional>
 
 #include "base/files.h"
@@ -120,7 +121,10 @@ std::string amount_text(const std::optional<double>& number, const Need& need) {
   if (!number) return "-";
   const bool is_plain = need.measure == kNone;
   const double shown = is_plain ? std::round(*number * 1000) / 1000 : std::round(*number);
-  const Value value = need.measure == kPercent ? Value(*number) : Value(shown);
+  const bool is_whole = need.name == "pids" && shown == std::round(shown);  // "2", not "2.0"
+  const Value value = need.measure == kPercent ? Value(*number)
+                      : is_whole               ? Value(static_cast<std::int64_t>(shown))
+                                               : Value(shown);
   const std::string text = is_plain ? plain_text(value) : human_text(value, need.measure);
   return need.unit.empty() ? text : text + " " + need.unit;
 }
@@ -131,15 +135,23 @@ Table titled(std::string title, std::vector<Column> columns) {
 
 Table needs_table(const Profile& profile) {
   Table table = titled("What it needs", {{"what"}, {"typical"}, {"peak"}, {"note"}});
+  std::map<std::string, std::string> missing;  // names by the reason
   for (const Need& need : profile.needs) {
     std::string name = need.name.substr(0, need.name.rfind("_bytes"));
     for (char& c : name) c = c == '_' ? ' ' : c;
+    if (!need.amount.typical && !need.amount.peak) {
+      std::string& names = missing[need.amount.reason];
+      names += (names.empty() ? "" : ", ") + name;
+      continue;
+    }
     table.rows.push_back({name, amount_text(need.amount.typical, need),
                           amount_text(need.amount.peak, need), need.amount.reason});
   }
   table.note =
-      "typical: by the run's time, median of memory and processes; peak: the most in a "
+      "typical: averaged over the run, of memory and processes the median; peak: the most in a "
       "second, of memory and processes the largest sample";
+  for (const auto& [reason, names] : missing)
+    table.note += "; not measured: " + names + " (" + reason + ")";
   return table;
 }
 
@@ -149,12 +161,16 @@ Table recommend_table(const Profile& profile) {
   Table table = titled("What to ask Kubernetes for", {{"for"}, {"cpu"}, {"memory"}});
   table.rows = {{"requests", cell(advice.requests.cpu), cell(advice.requests.memory)},
                 {"limits", cell(advice.limits.cpu), cell(advice.limits.memory)}};
-  table.note = "limits are " + plain_text(Value(std::round(advice.margin * 100))) +
-               " % above the peak" + (advice.reason.empty() ? "" : "; " + advice.reason);
+  const auto margin = static_cast<std::int64_t>(std::round(advice.margin * 100));
+  table.note = "limits are " + std::to_string(margin) + " % above the peak" +
+               (advice.reason.empty() ? "" : "; " + advice.reason);
   return table;
 }
 
-Table functions_table(const Profile& profile, std::size_t most) {
+// What took less than a thousandth of the longest is of no help on a screen.
+Table functions_table(const Profile& profile, std::size_t most, bool leaves_out_small) {
+  constexpr double kSmallShare = 0.001;
+  const double longest = profile.functions.empty() ? 0 : profile.functions.front().self_s;
   Table table = titled("Functions", {{"name"},
                                      {"calls", kCount},
                                      {"self", kNanoseconds},
@@ -164,6 +180,7 @@ Table functions_table(const Profile& profile, std::size_t most) {
                                      {"module", kNone, 1}});
   for (const FunctionUse& use : profile.functions) {
     if (table.rows.size() == most) break;
+    if (leaves_out_small && use.self_s < kSmallShare * longest) continue;
     const auto cores = use.cpu_cores ? Value(std::round(*use.cpu_cores * 100) / 100) : Value();
     const auto memory = use.memory_bytes ? Value(std::round(*use.memory_bytes)) : Value();
     table.rows.push_back({use.name, use.calls, use.self_s * kNsPerSecond,
@@ -171,10 +188,19 @@ Table functions_table(const Profile& profile, std::size_t most) {
   }
   const std::size_t left = profile.functions.size() - table.rows.size();
   table.note = profile.functions.empty()
-                   ? "no function was recorded"
+                   ? "no function was recorded: those of Python are, those that are annotated, and "
+                     "compiled ones that were built with -finstrument-functions"
                    : "self: excludes nested functions; cores, memory: used by the application "
                      "while the function ran";
   if (left > 0) table.note += "; " + std::to_string(left) + " more in profile.json";
+  return table;
+}
+
+Table first_rows(Table table, std::size_t most) {
+  if (table.rows.size() <= most) return table;
+  table.note += (table.note.empty() ? "" : "; ") + std::to_string(table.rows.size() - most) +
+                " more in profile.json";
+  table.rows.resize(most);
   return table;
 }
 
@@ -218,9 +244,12 @@ std::string overhead_words(const Profile& profile) {
   const auto percent = [](double ratio) {
     return plain_text(Value(std::round((ratio - 1) * 1000) / 10)) + " %";
   };
-  std::string words = "Overhead: probing made it " + percent(*overhead.ratio) + " slower";
+  std::string words = "Overhead: the probed run took " +
+                      percent(std::abs(*overhead.ratio - 1) + 1) +
+                      (*overhead.ratio < 1 ? " less" : " longer") + " than the plain one";
   if (overhead.low && overhead.high)
     words += " (95 % interval: " + percent(*overhead.low) + " to " + percent(*overhead.high) + ")";
+  if (!overhead.low) words += "; one run of each does not tell how sure that is ('repetitions')";
   return words + ".";
 }
 
@@ -267,6 +296,7 @@ std::string profile_json(const Profile& profile) {
   json.end_array();
   put_rows(json, "time", profile.time);
   put_rows(json, "phases", profile.phases);
+  put_rows(json, "hot", profile.hot);
   put_rows(json, "insights", insight_table(profile.insights));
   json.new_line().end_object();
   return out + "\n";
@@ -281,7 +311,9 @@ std::string profile_text(const Profile& profile, const Style& style) {
   if (!profile.loops.empty()) tables.push_back(loops_table(profile, kLoopsInText));
   out += render_document(tables, Format::kTable, style);
   out += insight_text(profile.insights, Format::kTable, style);
-  const Table last[] = {functions_table(profile, kFunctionsInText)};
+  const bool by_samples = profile.functions.empty() && !profile.hot.rows.empty();
+  const Table last[] = {by_samples ? first_rows(profile.hot, kFunctionsInText)
+                                   : functions_table(profile, kFunctionsInText, true)};
   return out + (out.ends_with("\n\n") ? "" : "\n") + render_document(last, Format::kTable, style);
 }
 
@@ -294,7 +326,8 @@ std::string profile_html(const Profile& profile) {
   };
   add(needs_table(profile));
   add(recommend_table(profile));
-  add(functions_table(profile, profile.functions.size()));
+  add(functions_table(profile, profile.functions.size(), false));
+  if (!profile.hot.rows.empty()) add(profile.hot);
   if (!profile.loops.empty()) add(loops_table(profile, profile.loops.size()));
   for (const Table& curve : profile.curves) add(curve, Shape::kSeries);
   if (!profile.time.rows.empty()) add(profile.time, Shape::kSplit);

@@ -47,9 +47,22 @@ static void note(const char* line, int number) {
   fclose(log);
 }
 
-/* A process of the run: the child of whoever asks that is youngest. */
+/* The number that a file has by now; 0: none. */
+static unsigned process_in(const char* path) {
+  unsigned pid = 0;
+  FILE* file = fopen(path, "r");
+  if (file == NULL) return 0;
+  if (fscanf(file, "%u", &pid) != 1) pid = 0;
+  fclose(file);
+  return pid;
+}
+
+/* A process of the run: the child of whoever asks that is youngest, or the one that a file names.
+ */
 static unsigned some_process(void) {
   char path[64], text[4096] = {0};
+  const char* named = getenv("FAKE_NVML_PID_FILE");
+  if (named != NULL) return process_in(named);
   snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
   const int file = open(path, O_RDONLY);
   const ssize_t length = file >= 0 ? read(file, text, sizeof text - 1) : 0;

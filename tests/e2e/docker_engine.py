@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import tempfile
 import time
@@ -93,8 +94,10 @@ class Engine:
     def image(self, name: str, programs: dict[str, Path], *changes: str) -> str:
         """An image of these programs, by the path that they have in it, with the libraries that they load."""
         files = dict(programs)
+        brought = {os.path.realpath(path) for path in programs.values()}  # by a package, in its own place
         for path in set(re.findall(r"(/\S+\.so\S*) \(0x", self.libraries(programs))):
-            files[path] = Path(path)
+            if os.path.realpath(path) not in brought:
+                files[os.path.normpath(path)] = Path(path)
         packed = self.root / f"{name}.tar"
         with tarfile.open(packed, "w") as tar:
             for place, mode in (("tmp", 0o1777), ("app", 0o755), ("etc", 0o755)):
@@ -113,11 +116,34 @@ class Engine:
 
     @staticmethod
     def libraries(programs: dict[str, Path]) -> str:
-        return subprocess.run(["ldd", *programs.values()], capture_output=True, text=True).stdout
+        binary = [path for path in programs.values() if path.read_bytes()[:4] == b"\x7fELF"]
+        return subprocess.run(["ldd", *binary], capture_output=True, text=True).stdout
+
+    def python(self, name: str, files: dict[str, Path], packages: Path | None, *changes: str) -> str:
+        """An image with this interpreter as python3, a shell, these files, and packages of PyPI."""
+        interpreter = Path(sys.executable).resolve()
+        programs = {f"/bin/{word}": Path(shutil.which(word) or "") for word in SHELL}
+        modules = tree(Path(sysconfig.get_path("stdlib")), sysconfig.get_path("stdlib"))
+        bought = tree(packages, "/packages") if packages else {}
+        paths = ("ENV PATH=/app:/bin", "ENV PYTHONPATH=/packages", f"ENV PYTHONHOME={sys.base_prefix}")
+        everything = {**programs, "/bin/python3": interpreter, **modules, **bought, **files}
+        return self.image(name, everything, *paths, *changes)
 
     def shell(self, *changes: str, name: str = "shell") -> str:
         programs = {f"/bin/{word}": Path(shutil.which(word) or "") for word in SHELL}
         return self.image(name, programs, *changes)
+
+
+# What no program of a test imports.
+LEFT_OUT = {"test", "tests", "__pycache__", "idlelib", "ensurepip", "lib2to3", "site-packages", "dist-packages", "bin"}
+
+
+def tree(top: Path, place: str) -> dict[str, Path]:
+    """The files of a folder of modules, by the path that they have in an image."""
+    found = (path for path in top.rglob("*") if path.is_file() and path.suffix not in (".a", ".h", ".pyi"))
+    return {
+        f"{place}/{path.relative_to(top)}": path for path in found if not LEFT_OUT & set(path.relative_to(top).parts)
+    }
 
 
 # A container's own limits of open files and processes are above ours, and a test may not be allowed to raise them.

@@ -5,6 +5,7 @@ import gzip
 import json
 import shutil
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,24 @@ def test_container_is_stopped_and_cleaned_up(box: Box) -> None:
         one.docker("rm", other)
 
 
+def test_container_that_ignores_signals_is_ended_by_the_third(box: Box) -> None:
+    """One signal asks, and `grace` decides; whoever asks three times does not want to wait."""
+    with engine() as one:
+        image = one.shell()
+        words = "trap '' INT TERM; echo up; while :; do sleep 0.1; done"
+        spec = {"image": image, "arguments": ["sh", "-c", words], "duration": "1h", "grace": "1h", "runs": ["plain"]}
+        (box.dir / "spec.yaml").write_text(json.dumps(spec))
+        process = start(box, one, box.dir / "spec.yaml")
+        box.wait_for(
+            "its word", lambda: (box.root / "out/stdout-1").exists() and (box.root / "out/stdout-1").stat().st_size > 0
+        )
+        for _ in range(3):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.3)  # one that waits already is not sent twice
+        box.finish(process, 137)
+        check("containers that are left", [], one.containers())
+
+
 def test_container_engine_restarts(box: Box) -> None:
     """The engine goes away and comes back: one line and status 3, and the next command removes what was left."""
     with engine() as one:
@@ -150,26 +169,6 @@ def test_container_engine_restarts(box: Box) -> None:
         shutil.rmtree(folder, ignore_errors=True)
         out, _ = box.finish(start(box, one, image, "sh", "-c", "echo next"))
         check("the next command, containers", (b"next\n", []), (out, one.containers()))
-
-
-def test_container_suite_of_images(box: Box) -> None:
-    """A matrix of images and arguments, each profiled by itself."""
-    with engine() as one:
-        for name in ("old", "new"):
-            one.shell(f"ENV AGE={name}", name=name)
-        words = ["sh", "-c", "echo $AGE {size}"]
-        command = [str(box.kit.fathom), "container", "run", "-q", "-o", "{image}-{size}", "test/{image}:1", *words]
-        matrix = {"image": ["old", "new"], "size": ["small", "large"]}
-        work = {"name": "sizes", "command": command, "matrix": matrix, "measure": "nothing"}
-        (box.dir / "suite.yaml").write_text(json.dumps({"benchmarks": [work], "environment": one.env}))
-        told = box.run(box.kit.fathom, "suite", "run", "suite.yaml", "--format", "json", "-o", "runs")
-        result = json.loads(told)
-        check("runs, failed, lost", (4, 0, 0), tuple(result[key] for key in ("runs", "failed", "lost")))
-        pairs = [(image, size) for image in matrix["image"] for size in matrix["size"]]
-        got = [(box.dir / f"{image}-{size}" / "stdout-2").read_text() for image, size in pairs]
-        check("what they printed", [f"{image} {size}\n" for image, size in pairs], got)
-        check("profiles", 4, len(list(box.dir.glob("*/profile.json"))))
-        check("containers that are left", [], one.containers())
 
 
 def test_container_that_profiles_itself(box: Box) -> None:

@@ -37,6 +37,14 @@ Amount rate_of(const Growth& growth, double wall_s, const std::string& reason) {
   return {.typical = typical, .peak = std::max(growth.peak_rate(), typical), .reason = ""};
 }
 
+// Control groups of version 1 miss what is written behind the application's back.
+Amount written_of(const Usage& usage, double wall_s, const std::string& reason) {
+  Amount amount = rate_of(usage.disk_written, wall_s, reason);
+  const auto lacks = usage.facts.find("cgroup.writes");
+  if (amount.peak && lacks != usage.facts.end()) amount.reason = "writes " + lacks->second;
+  return amount;
+}
+
 Amount level_of(const Level& level, const std::string& reason) {
   if (level.empty()) return unknown(reason);
   return {.typical = level.median(), .peak = level.peak(), .reason = ""};
@@ -99,7 +107,7 @@ std::vector<Need> needs_of(const Usage& usage, const ContainerRun& run) {
       gpu_of(usage.gpu_memory, usage, true),
       gpu_of(usage.gpu_busy, usage, false),
       rate_of(usage.disk_read, run.wall_s, no_disk),
-      rate_of(usage.disk_written, run.wall_s, no_disk),
+      written_of(usage, run.wall_s, no_disk),
       network_of(usage.received, usage, run.wall_s),
       network_of(usage.sent, usage, run.wall_s),
       pids_of(usage),

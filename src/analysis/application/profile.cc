@@ -75,6 +75,12 @@ void tell_limits(const Usage& usage, double wall_s, std::vector<std::string>& wo
         usage.throttled_periods, usage.periods, usage.throttled_s, wall_s,
         usage.cpu_limit ? fmt::format("of {:g} cores ", *usage.cpu_limit) : ""));
   }
+  constexpr double kNoticeable = 0.1;  // of the run
+  if (usage.throttled_periods <= 0 && usage.waited_cpu_s > kNoticeable * wall_s)
+    words.push_back(fmt::format(
+        "It waited for a CPU during {:.2f} s of {:.2f} s because the machine was busy: with CPUs "
+        "of its own it uses more cores than were measured, and takes less time.",
+        std::min(usage.waited_cpu_s, wall_s), wall_s));
   if (usage.pids_refused > 0)
     words.push_back(
         fmt::format("The kernel refused to start a process {:.0f} times: the limit of "
@@ -129,6 +135,7 @@ Status look_inside(Store& store, Profile& profile) {
   Result<Table> time = layer_time_table(store);
   if (time) profile.time = std::move(*time);
   profile.phases = table_of(store, "phases");
+  profile.hot = table_of(store, "hot");
   FATHOM_ASSIGN(const std::vector<Rule> rules, own_rules());
   FATHOM_ASSIGN(profile.insights, find_insights(store, rules));
   return {};

@@ -97,6 +97,7 @@ struct Profile {
   std::vector<Insight> insights;
   std::vector<Table> curves;  // for line_chart: the last column has lists over the run
   Table time;                 // where it went, by layer
+  Table hot;                  // functions by samples of the CPU, whatever they were written in
   Table phases;
   double wall_s = 0;  // of the run that curves are of
 };

@@ -134,6 +134,7 @@ Status read_extremes(Store& store, Usage& usage) {
   usage.most_inactive_file = most["cgroup_inactive_file"];
   usage.oom_kills =
       grew["cgroup_oom_kills"] > 0 ? grew["cgroup_oom_kills"] : most["cgroup_oom_kills"];
+  usage.waited_cpu_s = grew["cgroup_cpu_pressure"] / kNsPerSecond;
   usage.throttled_s = grew["cgroup_throttled"] / kNsPerSecond;
   usage.throttled_periods = grew["cgroup_throttled_periods"];
   usage.periods = grew["cgroup_periods"];

@@ -23,6 +23,7 @@ struct Usage {
   bool gpu_of_device = false;  // of whoever used it, not of the application's processes
   std::optional<double> memory_peak, memory_limit, cpu_limit, pids_limit;
   double most_inactive_file = 0;
+  double waited_cpu_s = 0;  // a thread of it could have run, and others did
   double oom_kills = 0, throttled_s = 0, throttled_periods = 0, periods = 0, pids_refused = 0;
   std::map<std::string, std::string> facts;  // of the recording
 };

@@ -52,7 +52,7 @@ std::string folder_by_time(const Instructions& wanted) {
 Result<Instructions> instructions_of(const Arguments& a, const std::string& engine_socket) {
   const std::string& first = a.words[0];
   if (is_file_name(first)) {
-    FATHOM_ASSIGN(const std::string text, read_file(first));
+    FATHOM_ASSIGN(const std::string text, containers::read_instruction_file(first));
     FATHOM_ASSIGN(const std::string path, absolute_path(first));
     if (a.words.size() > 1)
       return usage_error("arguments of the application stand in its instructions",
@@ -92,6 +92,11 @@ Result<int> run_it(const Arguments& a) {
     hooks.tell = [](const auto& words) { remark(words); };
   Result<containers::ProfileOutcome> outcome = containers::profile_application(
       engine, {.wanted = wanted, .folder = folder, .force = a.force}, signals, hooks);
+  if (!outcome && signals.was_told_to_end()) {
+    constexpr int kInterrupted = 130;
+    tell(outcome.error());
+    return kInterrupted;
+  }
   if (!outcome) return status_of(outcome.error());
   if (a.quiet) return outcome->exit;
   FATHOM_ASSIGN(const Output output, output_of({}));

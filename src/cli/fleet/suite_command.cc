@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <ctime>
 #include <memory>
+#include <set>
 
+#include "analysis/application/comparison.h"
 #include "base/files.h"
 #include "base/ids.h"
 #include "base/own_file.h"
@@ -123,12 +125,68 @@ int status_of(const SuiteResult& result) {
   return result.failed() > 0 ? 1 : 0;
 }
 
-Status print_result(const SuiteSpec& spec, const SuiteResult& result, const Output& output) {
-  if (output.format != render::Format::kJson)
+// What images needed, one after the other as they end. A profile that cannot be read is told.
+class Profiles {
+ public:
+  Profiles(const SuiteSpec& spec, const fleet::SuitePlan& plan) : spec_(spec), plan_(plan) {}
+
+  // Calls `tell` for each that has come since.
+  void look(const SuiteResult& result, const std::function<void(const std::string&)>& tell) {
+    for (std::size_t i = 0; i < result.items.size(); ++i) {
+      const fleet::ItemResult& one = result.items[i];
+      const bool is_due = one.outcome && !spec_.entries[one.item.entry].image.empty();
+      if (!is_due || !seen_.insert(i).second) continue;
+      const std::string folder = profile_folder(plan_, result, i);
+      if (folder.empty()) continue;  // the engine refused: its exit status says so
+      const std::string name = item_name(spec_, one.item);
+      Result<analysis::ProfileFigures> figures = analysis::load_figures(folder);
+      if (!figures) {
+        tell(name + ": " + figures.error().message);
+        continue;
+      }
+      figures->name = name;
+      tell(name + ": " + short_words(*figures));
+      by_item_.emplace(i, std::move(*figures));
+    }
+  }
+
+  // In the order of the works, however they ended.
+  [[nodiscard]] Table table() const {
+    std::vector<analysis::ProfileFigures> all;
+    for (const auto& [item, figures] : by_item_) all.push_back(figures);
+    return comparison_table(all);
+  }
+
+ private:
+  const SuiteSpec& spec_;
+  const fleet::SuitePlan& plan_;
+  std::set<std::size_t> seen_;
+  std::map<std::size_t, analysis::ProfileFigures> by_item_;
+};
+
+List objects_of(const Table& table) {
+  List rows;
+  for (const auto& row : table.rows) {
+    Object object;
+    for (std::size_t i = 0; i < row.size(); ++i) object.emplace_back(table.columns[i].name, row[i]);
+    rows.emplace_back(std::move(object));
+  }
+  return rows;
+}
+
+Status print_result(const SuiteSpec& spec, const SuiteResult& result, const Table& needs,
+                    const Output& output) {
+  if (output.format == render::Format::kJson) {
+    Value all = suite_object(spec, result);
+    std::get<Object>(all.data).emplace_back("needs", objects_of(needs));
+    std::string text;
+    render::JsonWriter(text).value(all);
+    return print(text + "\n");
+  }
+  if (needs.rows.empty())
     return print(render::render(suite_table(spec, result), output.format, output.style));
-  std::string text;
-  render::JsonWriter(text).value(suite_object(spec, result));
-  return print(text + "\n");
+  const Table tables[] = {suite_table(spec, result), needs};
+  return print(render::render_document(tables, output.format, output.style));
 }
 
 void tell_troubles(const SuiteSpec& spec, const SuiteResult& result, const std::string& folder) {
@@ -161,14 +219,21 @@ Result<int> run_it(const Arguments& a) {
   FATHOM_ASSIGN(const std::unique_ptr<Executor> executor, make_executor(spec, plan.fathom, folder));
   FATHOM_ASSIGN(session::SignalQueue signals, session::SignalQueue::open());
   Progress line;
+  Profiles profiles(spec, plan);
+  const auto tell_profile = [&](const std::string& words) {
+    if (a.quiet) return;
+    line.clear();
+    remark(words);
+  };
   fleet::SuiteHooks hooks;
   hooks.wait = [&](int wait_ms) { return signals.told_to_end(wait_ms); };
   hooks.progress = [&](const SuiteResult& result, std::size_t running) {
+    profiles.look(result, tell_profile);
     if (!a.quiet && line.due()) line.show(progress_line(result, running));
   };
   FATHOM_ASSIGN(const SuiteResult result, fleet::run_suite(spec, *executor, plan, hooks));
   line.clear();
-  FATHOM_TRY(print_result(spec, result, output));
+  FATHOM_TRY(print_result(spec, result, profiles.table(), output));
   if (!a.quiet) tell_troubles(spec, result, folder);
   return status_of(result);
 }

@@ -21,6 +21,7 @@ struct Work {
   std::map<std::string, std::string> environment;  // beside what is there
   std::string directory;                           // to run in; "": the place
   std::int64_t timeout_ns = 0;                     // 0: none
+  std::int64_t grace_ns = 2'000'000'000;           // from being cancelled to being killed
   // Where a machine was lost before: somewhere else, if the executor knows others.
   std::vector<std::string> avoid;
 };

@@ -54,6 +54,7 @@ Status LocalExecutor::submit(const std::vector<Work>& works,
   for (const Work& work : works) FATHOM_TRY(prepare_place(work));
   for (const Work& work : works) {
     entries_[work.id].place = work.place;
+    entries_[work.id].grace_ns = work.grace_ns;
     waiting_.push_back(work.id);
   }
   return {};
@@ -98,17 +99,21 @@ Result<std::map<std::string, WorkState>> LocalExecutor::states() {
   return states;
 }
 
-// Politely at first: the program may have something to put away.
+// Politely at first, and every second again: the program may have something to put away.
 Status LocalExecutor::cancel(const std::string& id) {
   std::erase(waiting_, id);
   const auto found = entries_.find(id);
   if (found == entries_.end()) return {};
   Entry& entry = found->second;
   if (entry.worker != 0) {
-    constexpr std::int64_t kGrace = 2'000'000'000;
-    const std::int64_t until = now_monotonic_ns() + kGrace;
-    kill(-entry.worker, SIGTERM);
+    constexpr std::int64_t kAgain = 1'000'000'000;
+    const std::int64_t until = now_monotonic_ns() + entry.grace_ns;
+    std::int64_t next = 0;
     while (!has_ended(entry.worker) && now_monotonic_ns() < until) {
+      if (now_monotonic_ns() >= next) {
+        kill(-entry.worker, SIGTERM);
+        next = now_monotonic_ns() + kAgain;
+      }
       const timespec nap{0, 10'000'000};
       nanosleep(&nap, nullptr);
     }

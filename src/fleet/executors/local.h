@@ -30,6 +30,7 @@ class LocalExecutor : public Executor {
  private:
   struct Entry {
     std::string place;
+    std::int64_t grace_ns = 0;
     pid_t worker = 0;  // 0: none, or it has ended
     WorkState state;
   };

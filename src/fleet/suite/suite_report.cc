@@ -66,7 +66,23 @@ std::vector<Line> lines_of(const SuiteResult& result) {
 
 Value seconds(double wall) { return 1e9 * wall; }
 
+// "size=2 mode=a"
+std::string parameters_of(const SuiteItem& item) {
+  std::string text;
+  for (const auto& [name, value] : item.parameters)
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+  return text;
+}
+
 }  // namespace
+
+std::string item_name(const SuiteSpec& spec, const SuiteItem& item) {
+  const SuiteEntry& entry = spec.entries[item.entry];
+  std::string name = entry.name;
+  if (!item.parameters.empty()) name += " " + parameters_of(item);
+  if (entry.repetitions > 1) name += fmt::format(" ({})", item.repetition + 1);
+  return name;
+}
 
 Value suite_object(const SuiteSpec& spec, const SuiteResult& result) {
   List items;
@@ -94,11 +110,8 @@ Table suite_table(const SuiteSpec& spec, const SuiteResult& result) {
                    {"min", Measure::kNanoseconds},
                    {"max", Measure::kNanoseconds}};
   for (const Line& line : lines_of(result)) {
-    std::string parameters;
-    for (const auto& [name, value] : line.first->item.parameters)
-      parameters += fmt::format("{}{}={}", parameters.empty() ? "" : " ", name, value);
     std::vector<Value> row = {spec.entries[line.first->item.entry].name,
-                              std::move(parameters),
+                              parameters_of(line.first->item),
                               number(line.runs),
                               number(line.failed),
                               number(line.lost),

@@ -53,11 +53,24 @@ class Suite {
     return plan_.run + "." + std::to_string(item) + "." + std::to_string(attempt);
   }
 
+  // Where a build server runs it, files come back from the folder that it works in.
+  [[nodiscard]] std::vector<std::string> container_command(const SuiteItem& item,
+                                                           const std::string& place) const {
+    const bool comes_back = spec_.executor == SuiteExecutor::kJenkins;
+    std::vector<std::string> words = {
+        plan_.fathom, "container", "run",
+        "-q",         "-o",        comes_back ? kProfileFolder : join_path(place, kProfileFolder),
+        "--"};
+    words.insert(words.end(), item.command.begin(), item.command.end());
+    return words;
+  }
+
   // An agent sends what it measured under the item's id, whichever attempt it is: the server counts
   // it once.
-  [[nodiscard]] std::vector<std::string> command_of(const SuiteItem& item,
-                                                    const std::string& id) const {
+  [[nodiscard]] std::vector<std::string> command_of(const SuiteItem& item, const std::string& id,
+                                                    const std::string& place) const {
     const SuiteEntry& entry = spec_.entries[item.entry];
+    if (!entry.image.empty()) return container_command(item, place);
     std::vector<std::string> inner = executor_.wrap(id, item.command);
     if (entry.measure == SuiteMeasure::kNothing) return inner;
     const bool bench = entry.measure == SuiteMeasure::kBench;
@@ -77,11 +90,12 @@ class Suite {
     work.id = id_of(number, result.ids.size() + 1);
     work.place = join_path(
         plan_.folder, join_path(std::to_string(number), std::to_string(result.ids.size() + 1)));
-    work.command = command_of(result.item, work.id);
+    work.command = command_of(result.item, work.id, work.place);
     work.environment = entry.environment;
     work.environment["FATHOM_WORK_ID"] = plan_.run + "." + std::to_string(number);
     work.directory = entry.directory;
     work.timeout_ns = entry.timeout_ns;
+    if (!entry.image.empty()) work.grace_ns = kContainerGraceNs;
     if (!result.ids.empty() && !result.host.empty()) work.avoid.push_back(result.host);
     result.ids.push_back(work.id);
     open_[work.id] = number;
@@ -182,6 +196,8 @@ class Suite {
   }
 
   static constexpr int kShortest = 20;
+  // For a container to be ended and removed, by whoever made it.
+  static constexpr std::int64_t kContainerGraceNs = 30'000'000'000;
   static constexpr std::int64_t kMostSilence = 120'000'000'000;
 
   const SuiteSpec& spec_;
@@ -196,6 +212,17 @@ class Suite {
 };
 
 }  // namespace
+
+std::string profile_folder(const SuitePlan& plan, const SuiteResult& result, std::size_t number) {
+  const ItemResult& one = result.items[number];
+  const std::string place =
+      join_path(plan.folder, join_path(std::to_string(number), std::to_string(one.ids.size())));
+  for (const std::string& folder :
+       {join_path(place, kProfileFolder), join_path(join_path(place, "files"), kProfileFolder)}) {
+    if (one.outcome && is_directory(folder)) return folder;
+  }
+  return "";
+}
 
 std::size_t SuiteResult::ended() const {
   return static_cast<std::size_t>(

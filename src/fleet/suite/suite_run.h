@@ -52,6 +52,13 @@ struct SuitePlan {
 Result<SuiteResult> run_suite(const SuiteSpec& spec, Executor& executor, const SuitePlan& plan,
                               const SuiteHooks& hooks);
 
+// Where the results of an image's work lie, which has ended; "": there are none.
+[[nodiscard]] std::string profile_folder(const SuitePlan& plan, const SuiteResult& result,
+                                         std::size_t number);
+
+// A work in one line: the benchmark's name and its parameters.
+[[nodiscard]] std::string item_name(const SuiteSpec& spec, const SuiteItem& item);
+
 // For programs: every work; for people: a line for each benchmark and its parameters.
 [[nodiscard]] Value suite_object(const SuiteSpec& spec, const SuiteResult& result);
 [[nodiscard]] Table suite_table(const SuiteSpec& spec, const SuiteResult& result);

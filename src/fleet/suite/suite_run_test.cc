@@ -7,6 +7,8 @@
 
 #include <set>
 
+#include "base/files.h"
+
 namespace fathom::fleet {
 namespace {
 
@@ -200,6 +202,28 @@ TEST(Suite, AgentsMeasureForAJob) {
   EXPECT_EQ(stage.submitted[0].command, (Words{"/bin/fathom", "agent", "bench", "--job", "nightly",
                                                "--server", "http://s", "-r", "5", "--", "p", "x"}));
   EXPECT_EQ(stage.submitted[1].command[2], "profile");
+}
+
+TEST(Suite, AnImageIsProfiledInItsPlace) {
+  Stage stage;
+  const std::string images = "benchmarks: [{name: i, image: 'app:{n}', matrix: {n: ['1', '2']}}]";
+  SuitePlan plan = kPlan;
+  plan.folder = testing::TempDir() + "images";
+  ASSERT_TRUE(remove_tree(plan.folder));
+  const SuiteSpec spec = spec_of(images);
+  const Result<SuiteResult> result = run_suite(spec, stage, plan, patient());
+  ASSERT_TRUE(result);
+  EXPECT_EQ(stage.submitted[1].command, (Words{"/bin/fathom", "container", "run", "-q", "-o",
+                                               plan.folder + "/1/1/profile", "--", "app:2"}));
+  EXPECT_EQ(item_name(spec, result->items[1].item), "i n=2");
+  EXPECT_EQ(profile_folder(plan, *result, 1), "");
+  ASSERT_TRUE(make_dirs(plan.folder + "/1/1/files/profile"));
+  EXPECT_EQ(profile_folder(plan, *result, 1), plan.folder + "/1/1/files/profile");
+  // Files come back from where a build server worked.
+  Stage server;
+  const SuiteSpec by_jenkins = spec_of(images + "\nexecutor: jenkins\njenkins: {url: http://x}");
+  ASSERT_TRUE(run_suite(by_jenkins, server, plan, patient()));
+  EXPECT_EQ(server.submitted[0].command[5], "profile");
 }
 
 TEST(Suite, OneMergedResult) {

@@ -28,7 +28,7 @@ class Reader {
     YAML::Node entries;
     Keys keys = entry_keys(shared, measure);
     keys.erase("name");
-    keys.erase("command");
+    for (const char* own : {"command", "image", "arguments"}) keys.erase(own);
     keys.erase("after");
     keys["executor"] = [&](const YAML::Node& value) { return read_executor(value, spec); };
     keys["at_once"] = number_into(spec.at_once, 0);
@@ -172,8 +172,25 @@ class Reader {
     return {};
   }
 
+  // An image is a command of ours: `fathom container run` with its name and arguments.
+  Status settle_command(const YAML::Node& node, SuiteEntry& entry, std::string& measure) const {
+    if (entry.image.empty() && !entry.arguments.empty())
+      return wrong(node, "'arguments' belong to an 'image'");
+    if (entry.image.empty())
+      return entry.command.empty() ? wrong(node, "'command' is missing, or an 'image'") : Status();
+    if (!entry.command.empty()) return wrong(node, "'command' and 'image' exclude each other");
+    if (!measure.empty() && measure != "nothing")
+      return wrong(node, "an 'image' has a profile of its own: 'measure' must be nothing");
+    measure = "nothing";
+    entry.command = {entry.image};
+    entry.command.insert(entry.command.end(), entry.arguments.begin(), entry.arguments.end());
+    return {};
+  }
+
   Keys entry_keys(SuiteEntry& entry, std::string& measure) const {
     Keys keys;
+    keys["image"] = text_into(entry.image);
+    keys["arguments"] = texts_into(entry.arguments);
     keys["name"] = text_into(entry.name);
     keys["command"] = [this, &entry](const YAML::Node& value) {
       return read_command(value, entry);
@@ -203,7 +220,7 @@ class Reader {
                     SuiteSpec& spec) const {
     SuiteEntry entry = shared;
     FATHOM_TRY(read_mapping(node, "a benchmark", entry_keys(entry, measure)));
-    if (entry.command.empty()) return wrong(node, "'command' is missing");
+    FATHOM_TRY(settle_command(node, entry, measure));
     if (entry.name.empty()) entry.name = "benchmark-" + std::to_string(spec.entries.size() + 1);
     const auto earlier = [&](const std::string& name) {
       return std::ranges::find(spec.entries, name, &SuiteEntry::name) != spec.entries.end();
@@ -300,6 +317,12 @@ class Reader {
   Status check(const YAML::Node& document, SuiteSpec& spec) const {
     if (spec.executor == SuiteExecutor::kDocker && spec.docker.image.empty())
       return wrong(document, "'docker.image' is missing");
+    const bool has_image =
+        std::ranges::any_of(spec.entries, [](const auto& entry) { return !entry.image.empty(); });
+    if (spec.executor == SuiteExecutor::kDocker && has_image)
+      return wrong(document,
+                   "a benchmark with an 'image' needs executor local, slurm or jenkins: it is "
+                   "profiled from outside of its container");
     if (spec.executor == SuiteExecutor::kJenkins && spec.jenkins.url.empty())
       return wrong(document, "'jenkins.url' is missing");
     if (spec.executor != SuiteExecutor::kSlurm)

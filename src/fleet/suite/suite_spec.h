@@ -25,9 +25,11 @@ using Matrix = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
 struct SuiteEntry {
   std::string name;
-  std::vector<std::string> command;  // one word: for a shell
+  std::vector<std::string> command;  // one word: for a shell; of an image, it and its arguments
   bool by_shell = false;
-  std::string job;  // that gets what is measured; "": none
+  std::string image;                   // profiled by `fathom container run`; "": a command
+  std::vector<std::string> arguments;  // of the image
+  std::string job;                     // that gets what is measured; "": none
   SuiteMeasure measure = SuiteMeasure::kNothing;
   std::int64_t repetitions = 1;
   Matrix matrix;
@@ -49,6 +51,9 @@ struct SuiteSpec {
 
 // kInvalid: "FILE:LINE:COLUMN: …".
 Result<SuiteSpec> parse_suite(std::string_view text, const std::string& where);
+
+// The folder that `fathom container run` leaves its results in, of an entry with an image.
+inline constexpr char kProfileFolder[] = "profile";
 
 // One work: an entry with one value for each parameter.
 struct SuiteItem {

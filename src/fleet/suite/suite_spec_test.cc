@@ -99,6 +99,28 @@ TEST(SuiteSpec, MistakesNameTheirPlace) {
               StartsWith("s:4:4: "));
 }
 
+TEST(SuiteSpec, AnImageIsACommandOfOurs) {
+  const SuiteSpec spec = parsed(
+      "job: nightly\nmatrix: {tag: ['1', '2']}\n"
+      "benchmarks: [{name: i, image: 'my/app:{tag}', arguments: ['{tag}', -x]}]");
+  EXPECT_EQ(spec.entries[0].measure, SuiteMeasure::kNothing);
+  const Result<std::vector<SuiteItem>> items = items_of(spec);
+  ASSERT_TRUE(items);
+  EXPECT_THAT(items->at(1).command, ElementsAre("my/app:2", "2", "-x"));
+  const std::pair<const char*, const char*> mistakes[] = {
+      {"[{image: a, command: [b]}]", "exclude each other"},
+      {"[{arguments: [b], command: [c]}]", "belong to an 'image'"},
+      {"[{image: a, measure: bench, job: j}]", "must be nothing"},
+      {"[{name: a}]", "'command' is missing, or an 'image'"},
+      {"[{image: a}]\nexecutor: docker\ndocker: {image: b}", "needs executor local"},
+      {"[{command: [a]}]\nimage: b", "unknown key 'image'"}};
+  for (const auto& [text, words] : mistakes) {
+    const Result<SuiteSpec> wrong = parse_suite(std::string("benchmarks: ") + text, "s");
+    ASSERT_FALSE(wrong) << text;
+    EXPECT_THAT(wrong.error().message, HasSubstr(words));
+  }
+}
+
 TEST(SuiteItems, AllChoicesOfTheMatrix) {
   const SuiteSpec spec = parsed(
       "matrix: {size: [1, 2], mode: [a b, c]}\n"

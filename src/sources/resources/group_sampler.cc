@@ -373,6 +373,8 @@ std::map<std::string, std::string> GroupSampler::facts() const {
   std::map<std::string, std::string> facts = {{"cgroup", directory_}};
   if (place_.memory.path.empty()) facts["cgroup.lacks"] = "no such control group is mounted";
   if (shares_network_) facts["cgroup.network"] = "the machine's, which is not counted apart";
+  if (!place_.io.path.empty() && !place_.io.is_v2)
+    facts["cgroup.writes"] = "without those that the page cache makes later";
   if (place_.cpuacct.is_v2) facts["cgroup.cores"] = "estimated by where threads ran last";
   return facts;
 }

@@ -235,6 +235,7 @@ TEST_F(OfTheFirstVersion, TheMachinesNetworkIsNotItsOwn) {
   GroupSampler sampler(at("memory"));
   EXPECT_EQ(sampled(sampler, 0).count("cgroup_net_received"), 0U);
   EXPECT_TRUE(sampler.facts().contains("cgroup.network"));
+  EXPECT_TRUE(sampler.facts().contains("cgroup.writes"));
 }
 
 TEST(OfTheSecondVersion, TellsWhatItsFilesSay) {
@@ -281,6 +282,7 @@ TEST(OfTheSecondVersion, TellsWhatItsFilesSay) {
   for (const auto& [name, value] : wanted) EXPECT_DOUBLE_EQ(value_of(rows, name), value) << name;
   EXPECT_EQ(rows.count("cgroup_memory_limit"), 0U);
   EXPECT_TRUE(sampler.facts().contains("cgroup.cores"));
+  EXPECT_FALSE(sampler.facts().contains("cgroup.writes"));
 }
 
 TEST(GroupSampler, OfTheSecondVersionAloneOnAHybridSystem) {
