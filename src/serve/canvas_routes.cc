@@ -69,6 +69,16 @@ Result<std::vector<TrackId>> tracks_of(const Request& request) {
   return ids;
 }
 
+// An answer has no more boxes than there are events: few of them may be asked for one by one.
+std::int64_t widest_of(const Canvas& canvas, const std::vector<TrackId>& ids) {
+  constexpr std::int64_t kFewEvents = 50'000;
+  std::int64_t events = 0;
+  for (const TrackId id : ids) {
+    if (const Track* track = canvas.find(id)) events += track->events;
+  }
+  return events <= kFewEvents ? kWholeTime : kWidest;
+}
+
 class CanvasRoutes {
  public:
   explicit CanvasRoutes(OpenRecordings& recordings)
@@ -125,7 +135,8 @@ class CanvasRoutes {
     if (shelved.failed) return refusal(*shelved.failed);
     if (!shelved.canvas) return still_building();
     const Result<Flame> found =
-        flame_of_calls(*shelved.canvas, options, *filter, [&](double) { return !lease->ended(); });
+        flame_of_calls(*shelved.canvas, options, calls_left(lease->recording(), *filter),
+                       [&](double) { return !lease->ended(); });
     return found ? json_response(flame_json(*found, with_start)) : lease->refused(found.error());
   }
 
@@ -163,16 +174,23 @@ class CanvasRoutes {
 
  private:
   ShelvedCanvas find(const RecordingLease& lease) const {
-    return shelf_->get(lease.recording().id, lease.revision(), lease.recording().path);
+    return shelf_->get(lease.recording(), lease.revision());
+  }
+
+  // Where only a part is shown, its index has no other names.
+  static RowFilter calls_left(const KnownRecording& recording, RowFilter asked) {
+    if (!recording.part.any()) return asked;
+    RowFilter left = recording.part;
+    left.names.clear();
+    left.condition.clear();
+    return left;
   }
 
   static CanvasNotes notes_of(const ShelvedCanvas& shelved) {
     return {.building = shelved.building, .losses = &shelved.canvas->losses()};
   }
 
-  static Response still_building() {
-    return refusal(503, "the timeline's index is still being made; ask again in a moment");
-  }
+  static Response still_building() { return refusal(503, kIndexIsBeingMade); }
 
   static Result<std::string> timeline_of(const Request& request, const RecordingLease& lease,
                                          const ShelvedCanvas& shelved) {
@@ -181,7 +199,8 @@ class CanvasRoutes {
     FATHOM_ASSIGN(const std::int64_t to, number_of(request, "to", wall));
     FATHOM_ASSIGN(std::int64_t width, number_of(request, "width", kUsualWidth));
     FATHOM_ASSIGN(const std::vector<TrackId> ids, tracks_of(request));
-    width = std::clamp<std::int64_t>(width, 1, kWidest);
+    width = std::clamp<std::int64_t>(width, 1,
+                                     shelved.canvas ? widest_of(*shelved.canvas, ids) : kWidest);
     const Window window{from, to};
     if (!shelved.canvas) {
       FATHOM_ASSIGN(const Boxes coarse, coarse_boxes(lease.store(), window, width, ids));

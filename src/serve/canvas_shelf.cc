@@ -10,6 +10,7 @@
 #include <stop_token>
 #include <thread>
 
+#include "analysis/filtered_views.h"
 #include "analysis/store.h"
 
 namespace fathom::serve {
@@ -31,11 +32,11 @@ class CanvasShelf::Entry {
  public:
   ~Entry() { thread_.request_stop(); }
 
-  ShelvedCanvas get(const std::string& revision, const std::string& path) {
+  ShelvedCanvas get(const KnownRecording& recording, const std::string& revision) {
     std::unique_lock lock(mutex_);
     used_ = Clock::now();
     const bool rested = !canvas_ || Clock::now() - ended_ > kRestFactor * took_;
-    if (revision != revision_ && !building_ && rested) start(revision, path);
+    if (revision != revision_ && !building_ && rested) start(recording, revision);
     if (building_ && !canvas_) ready_.wait_for(lock, kPatience, [&] { return !building_; });
     ShelvedCanvas found{canvas_, std::nullopt, std::nullopt};
     if (building_) found.building = done_.load();
@@ -52,12 +53,12 @@ class CanvasShelf::Entry {
   }
 
  private:
-  void start(const std::string& revision, const std::string& path) {
+  void start(const KnownRecording& recording, const std::string& revision) {
     building_ = true;
     done_ = 0;
-    thread_ = std::jthread([this, revision, path](const std::stop_token& stop) {
+    thread_ = std::jthread([this, recording, revision](const std::stop_token& stop) {
       const Clock::time_point begun = Clock::now();
-      Result<analysis::Canvas> made = make(path, stop);
+      Result<analysis::Canvas> made = make(recording, stop);
       const std::lock_guard lock(mutex_);
       building_ = false;
       revision_ = revision;
@@ -73,11 +74,12 @@ class CanvasShelf::Entry {
     });
   }
 
-  Result<analysis::Canvas> make(const std::string& path, const std::stop_token& stop) {
+  Result<analysis::Canvas> make(const KnownRecording& recording, const std::stop_token& stop) {
     analysis::StoreOptions options;
     options.memory = kMemory;
-    FATHOM_ASSIGN(analysis::Store store, analysis::Store::open(path, options));
+    FATHOM_ASSIGN(analysis::Store store, analysis::Store::open(recording.path, options));
     const std::stop_callback end(stop, [at = store.interrupter()] { at.interrupt(); });
+    FATHOM_TRY(analysis::show_only(store, recording.part));
     return analysis::Canvas::make(store, [&](double done) {
       done_ = done;
       return !stop.stop_requested();
@@ -126,9 +128,8 @@ class CanvasShelf::State {
 CanvasShelf::CanvasShelf() : state_(std::make_unique<State>()) {}
 CanvasShelf::~CanvasShelf() = default;
 
-ShelvedCanvas CanvasShelf::get(const std::string& id, const std::string& revision,
-                               const std::string& path) {
-  return state_->entry(id)->get(revision, path);
+ShelvedCanvas CanvasShelf::get(const KnownRecording& recording, const std::string& revision) {
+  return state_->entry(recording.id)->get(recording, revision);
 }
 
 }  // namespace fathom::serve

@@ -11,6 +11,7 @@
 
 #include "analysis/canvas/canvas.h"
 #include "base/result.h"
+#include "serve/open_recordings.h"
 
 namespace fathom::serve {
 
@@ -29,7 +30,7 @@ class CanvasShelf {
   CanvasShelf& operator=(const CanvasShelf&) = delete;
 
   // Waits a moment for one that is soon ready.
-  ShelvedCanvas get(const std::string& id, const std::string& revision, const std::string& path);
+  ShelvedCanvas get(const KnownRecording& recording, const std::string& revision);
 
  private:
   class Entry;

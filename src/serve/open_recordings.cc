@@ -232,6 +232,7 @@ OpenRecordings::~OpenRecordings() = default;
 
 RecordingPlaces& OpenRecordings::places() { return *state_->places_; }
 const QuestionLimits& OpenRecordings::limits() const { return state_->limits_; }
+const trace::NameResolver& OpenRecordings::names() const { return state_->names_; }
 
 Result<RecordingLease> OpenRecordings::lease(const Request& request) {
   return lease(request, request.asked("recording"));
@@ -250,10 +251,11 @@ Result<RecordingLease> OpenRecordings::lease_part(const Request& request, const 
 
 Result<RecordingLease> OpenRecordings::lease_part(const Request& request,
                                                   const KnownRecording& recording,
-                                                  const analysis::RowFilter& filter,
+                                                  const analysis::RowFilter& asked,
                                                   bool positions) {
   FATHOM_ASSIGN(RecordingLease lease, begin(request, recording));
   RecordingLease::Held& held = *lease.held_;
+  const analysis::RowFilter& filter = shown_part(held.recording, asked);
   const std::string key = key_of(held.recording.path, filter, positions);
   const RecordingStamp stamp = stamp_of(held.recording.path);
   held.open = state_->take_kept(key, stamp);
