@@ -26,11 +26,11 @@ QUERIES = {
 }
 
 
-def record(bench: Bench) -> tuple[Path, int]:
+def record(bench: Bench, events: int = EVENTS) -> tuple[Path, int]:
     """The recording, and how many events the program says that it made."""
     program, trace = bench.compiled("many"), bench.folder / "big.fathom"
     command = [str(bench.build / "fathom"), "run", "-q", "--when-full", "block", "-o", str(trace), "--", str(program)]
-    made = bench.run([*command, bench.turns(EVENTS), str(THREADS), str(FILES)])
+    made = bench.run([*command, bench.turns(events), str(THREADS), str(FILES)])
     return trace, int(made)
 
 

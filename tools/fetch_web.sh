@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Puts the npm packages of tools/web_packages.txt into .cache/web/node_modules, verified by checksum. Runs none of their
 # scripts and fetches no dependency that the list does not name. Quick when nothing is missing.
-# usage: tools/fetch_web.sh [--tests]   --tests: those too that only check and test the page
+# usage: tools/fetch_web.sh [--tests|--bench]   --tests: those too that check and test the page; --bench: and its peers
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -46,9 +46,14 @@ fetch() {
   rm -rf "$work"
 }
 
-# wanted [--tests]: the lines of the list for this machine; without it, up to those that only check.
+# wanted [--tests|--bench]: the lines of the list for this machine, up to the section that nobody asked for.
 wanted() {
-  awk -v arch="$arch" -v tests="${1:-}" '/^# check it/ && !tests {exit} /^[^#]/ && ($4 == "" || $4 == arch)' "$list"
+  local end="# check it"
+  case ${1:-} in
+    --tests) end="# peers" ;;
+    --bench) end="" ;;
+  esac
+  awk -v arch="$arch" -v end="$end" 'end != "" && $0 == end {exit} /^[^#]/ && ($4 == "" || $4 == arch)' "$list"
 }
 
 mkdir -p "$cache/node_modules"

@@ -30,6 +30,7 @@ BUILD = Path(os.environ.get("FATHOM_BUILD", TOP / "build")).resolve()
 DEMO = ["./survey", "tiles", "60"]
 
 COLUMNS = 116
+NO_BREAK = "\u00a0"
 CELL, LINE, MARGIN = 8.4, 18, 16  # px: a character of 14 px, a line, and around all
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TERM": "xterm-256color"}  # the page shows some of it
 COLOURS = {"": "#d4d7dd", "1": "#ffffff", "2": "#8b919c", "1;36": "#5fd7e5", "prompt": "#87d787"}
@@ -77,14 +78,15 @@ def spans_of(line: str) -> List[Span]:
 
 
 def svg_line(number: int, spans: List[Span]) -> str:
-    """textLength keeps the columns whatever font the reader has."""
+    """textLength keeps the columns whatever font the reader has, and spaces that do not break keep their own: browsers draw
+    several ordinary ones as one."""
     texts, column = [], 0
     for text, style in spans:
         bold = ' font-weight="bold"' if style in ("1", "1;36", "prompt") else ""
         x, width = MARGIN + column * CELL, len(text) * CELL
         colour = COLOURS.get(style, COLOURS[""])
         place = f'x="{x:.1f}" y="{MARGIN + (number + 1) * LINE - 5}" textLength="{width:.1f}"'
-        texts.append(f'<text {place} fill="{colour}"{bold}>{escape(text)}</text>')
+        texts.append(f'<text {place} fill="{colour}"{bold}>{escape(text).replace(" ", NO_BREAK)}</text>')
         column += len(text)
     return "".join(texts)
 
@@ -93,7 +95,7 @@ def svg(lines: List[List[Span]]) -> str:
     longest = max(sum(len(text) for text, _ in line) for line in lines)
     width, height = 2 * MARGIN + longest * CELL, 2 * MARGIN + len(lines) * LINE
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" width="{width:.0f}" '
-    font = 'font-family="\'DejaVu Sans Mono\',Menlo,Consolas,monospace" font-size="14" xml:space="preserve">'
+    font = 'font-family="\'DejaVu Sans Mono\',Menlo,Consolas,monospace" font-size="14">'
     ground = '<rect width="100%" height="100%" rx="8" fill="#1d2026"/>'
     drawn = "\n".join(svg_line(number, line) for number, line in enumerate(lines) if line)
     return f'{head}height="{height}" {font}\n{ground}\n{drawn}\n</svg>\n'

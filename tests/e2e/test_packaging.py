@@ -4,6 +4,7 @@
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -172,6 +173,33 @@ def test_names_of_errors_stand_in(box: Box) -> None:
     box.run("cc", "-D_GNU_SOURCE", f"-I{made}", *renamed, "-c", TOP / "packaging/old_glibc.c", "-o", "old.o")
     box.run("cc", "main.c", "old.o", "-o", "compare")
     check("differences", b"", box.run(box.dir / "compare"))
+
+
+OLDEST_GLIBC = 31  # 2.31, of Debian 11
+MADE_OF_OTHERS = {"stat", "lstat", "fstat", "fstatat"}  # by the headers of an older glibc
+
+
+def versions_of(library: str, only: str) -> dict[str, set[int]]:
+    """The N of GLIBC_2.N under which a file offers names, or asks for them (only: *UND*)."""
+    lines = subprocess.run([need("objdump"), "-T", library], check=True, capture_output=True, text=True).stdout
+    found: dict[str, set[int]] = {}
+    for version, name in re.findall(rf"^.*{only}.*\bGLIBC_2\.(\d+)[.\d]*\)?\s+(\S+)$", lines, re.MULTILINE):
+        found.setdefault(name, set()).add(int(version))
+    return found
+
+
+def test_nothing_newer_than_the_oldest_glibc(box: Box) -> None:
+    """What glibc 2.31 lacks is in packaging/old_glibc.c; else the packages cannot be linked."""
+    fathom = box.kit.build / "fathom"
+    linked = subprocess.run([need("ldd"), fathom], check=True, capture_output=True, text=True).stdout
+    libc = re.search(r"libc\.so\.6 => (\S+)", linked)
+    if libc is None:
+        raise Skipped("fathom is not linked with glibc")
+    offered = versions_of(libc[1], "")
+    new = {name for name in versions_of(str(fathom), r"\*UND\*") if min(offered.get(name, {0})) > OLDEST_GLIBC}
+    stands_in = (TOP / "packaging" / "old_glibc.c").read_text()
+    missing = sorted(name for name in new - MADE_OF_OTHERS if not re.search(rf"\b{name}\b", stands_in))
+    check("functions without a stand-in", [], missing)
 
 
 def test_check_of_packages(box: Box) -> None:

@@ -17,7 +17,9 @@ def texts_of(path: Path) -> str:
     root = ElementTree.fromstring(path.read_text())
     kinds = {element.tag.split("}")[1] for element in root.iter()}
     expect(f"elements of {path.name}", {"svg", "rect", "text"}, kinds)
-    return "\n".join(element.text or "" for element in root.iter() if element.tag.endswith("text"))
+    texts = "\n".join(element.text or "" for element in root.iter() if element.tag.endswith("text"))
+    expect(f"spaces of {path.name} that browsers draw as one", [], re.findall("  +.*", texts))
+    return texts.replace("\u00a0", " ")
 
 
 def test_pictures_are_small_and_shown(root: Path) -> None:

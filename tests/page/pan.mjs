@@ -2,43 +2,31 @@
 // Measures the timeline in the browser while somebody pans and zooms through a recording: how long frames take to draw,
 // how far apart they come, which tasks block. Prints one line of JSON; asserts nothing. bench/page.py runs it.
 // usage: node pan.mjs ADDRESS
+import { gapsWhile, percentile, watchTasks } from "./frames.mjs";
 import { openBrowser, openPage } from "./kit.mjs";
 
-const steps = 120;
-
-function at(values, share) {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
-}
-
-// In the page: moves by keys, one a frame, and notes when frames came.
-async function move({ count, keys }) {
-  const gaps = [];
-  let before = await new Promise(requestAnimationFrame);
-  for (let step = 0; step < count; ++step) {
-    dispatchEvent(new KeyboardEvent("keydown", { key: keys[step % keys.length], bubbles: true }));
-    const now = await new Promise(requestAnimationFrame);
-    gaps.push(now - before);
-    before = now;
+// In the page: whether the timeline shows a box, which has its layer's colour; all else on it is grey.
+function hasBoxes() {
+  const canvas = document.querySelector("canvas.tl-surface");
+  if (!canvas?.width) return false;
+  const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+  for (let at = 0; at < pixels.length; at += 4) {
+    const [red, green, blue] = pixels.subarray(at, at + 3);
+    if (Math.max(red, green, blue) - Math.min(red, green, blue) > 40) return true;
   }
-  return gaps;
+  return false;
 }
 
 const browser = await openBrowser();
 try {
-  const page = await openPage(browser, process.argv[2]);
-  await page.waitForSelector("header nav a");
-  await page.evaluate(() => {
-    globalThis.tasks = [];
-    new PerformanceObserver((list) => globalThis.tasks.push(...list.getEntries().map((each) => each.duration))).observe(
-      { type: "longtask" },
-    );
-    location.hash = "#timeline";
-  });
   const begin = Date.now();
-  await page.waitForSelector('.tl-picture[aria-busy="false"]', { timeout: 300_000 });
+  const page = await openPage(browser, `${process.argv[2]}#timeline`);
+  await page.waitForSelector("header nav a");
+  await page.evaluate(watchTasks);
+  await page.waitForFunction(hasBoxes, undefined, { timeout: 300_000, polling: 100 });
   const firstPaint = Date.now() - begin;
-  // Until the server's index is there, the picture is coarse.
+  // Until the server's index is there, the picture is coarse and asked for again.
+  await page.waitForSelector('.tl-picture[aria-busy="false"]', { timeout: 300_000 });
   await page.waitForFunction(
     () => !document.querySelector(".tl-toolbar").textContent.includes("Reading all events"),
     undefined,
@@ -47,21 +35,17 @@ try {
   const indexed = Date.now() - begin;
   await page.evaluate(() => performance.clearMeasures("fathom.frame"));
   await page.evaluate(() => (globalThis.tasks.length = 0));
-  const gaps = [];
-  for (const keys of [["w"], ["d"], ["a", "a", "s", "w"], ["d", "w", "d", "s"]]) {
-    gaps.push(...(await page.evaluate(move, { count: keys[0] === "w" ? 12 : steps, keys })));
-  }
+  const gaps = await gapsWhile(page, [["w"], ["d"], ["a", "a", "s", "w"], ["d", "w", "d", "s"]]);
   const draws = await page.evaluate(() => performance.getEntriesByName("fathom.frame").map((each) => each.duration));
   const tasks = await page.evaluate(() => globalThis.tasks);
-  const seen = gaps;
   const result = {
     first_paint_ms: firstPaint,
     indexed_ms: indexed,
-    frames: seen.length,
-    gap_p50_ms: at(seen, 0.5),
-    gap_p95_ms: at(seen, 0.95),
-    draw_p50_ms: at(draws, 0.5),
-    draw_p95_ms: at(draws, 0.95),
+    frames: gaps.length,
+    gap_p50_ms: percentile(gaps, 0.5),
+    gap_p95_ms: percentile(gaps, 0.95),
+    draw_p50_ms: percentile(draws, 0.5),
+    draw_p95_ms: percentile(draws, 0.95),
     longest_task_ms: Math.max(0, ...tasks),
   };
   console.log(JSON.stringify(result));

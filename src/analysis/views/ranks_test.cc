@@ -70,7 +70,7 @@ class RanksTest : public ::testing::Test {
     EXPECT_NE(words_[0].find("Rank 2 was busy for"), std::string::npos) << words_[0];
     EXPECT_NE(words_[0].find("the others were " + ahead + " ahead of it"), std::string::npos)
         << words_[0];
-    EXPECT_NE(accused_.find("rank 2 was busy for"), std::string::npos) << accused_;
+    EXPECT_NE(accused_.find("Rank 2 was busy for"), std::string::npos) << accused_;
   }
   void expect_even() {
     EXPECT_EQ(order_.size(), 4U);

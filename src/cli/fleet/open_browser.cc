@@ -41,7 +41,7 @@ void start_apart(const std::string& path) {
   if (::fork() != 0) ::_exit(0);
   const int nothing = ::open("/dev/null", O_RDWR);
   for (const int fd : {0, 1, 2}) ::dup2(nothing, fd);
-  ::close_range(3, ~0U, 0);  // what listens is ours
+  closefrom(3);  // what listens is ours
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -2,7 +2,7 @@
 -- severity: high
 -- of: write
 -- title: The program stops while it writes checkpoints
--- says: the program did little but write for {time:ns} ({share:percent} of the run), at {rate:bytes} per second, in {times:count burst}
+-- says: The program did little but write for {time:ns} ({share:percent} of the run), at {rate:bytes} per second, in {times:count burst}
 -- gain: that time, if checkpoints were written while the program computes
 -- try: copy the state and write it from another thread or process; write checkpoints less often, or make them smaller
 WITH cells AS (

@@ -2,7 +2,7 @@
 -- severity: medium
 -- of: samples 100, processes 20
 -- title: Child processes run one after another
--- says: process {pid:text} ({program:text}) waited {time:ns}, {share:percent} of the run, for {children:count child process} that ran one after another
+-- says: Process {pid:text} ({program:text}) waited {time:ns}, {share:percent} of the run, for {children:count child process} that ran one after another
 -- gain: half of that, if two ran at a time
 -- try: run several at once (make -j, xargs -P), unless one needs what another has made
 WITH waiting AS (

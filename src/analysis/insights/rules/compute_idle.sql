@@ -2,7 +2,7 @@
 -- severity: high
 -- of: read 1000
 -- title: CPUs idle while threads wait for small reads
--- says: reads smaller than 64 KiB took {share:percent} of the run; the processes used {cpu:percent} of one CPU on average, and the machine was {busy:percent} busy
+-- says: Reads smaller than 64 KiB took {share:percent} of the run; the processes used {cpu:percent} of one CPU on average, and the machine was {busy:percent} busy
 -- gain: half of the time of the small reads, with twice as many readers
 -- try: use more reader threads or DataLoader workers, prefetch, or store larger records; worst file: {worst:text}
 WITH cpu AS (

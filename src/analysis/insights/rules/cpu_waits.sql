@@ -1,7 +1,7 @@
 -- id: waits-for-cpu
 -- severity: medium
 -- title: Threads wait for a CPU
--- says: threads that could run waited {time:ns} for a CPU, those of process {pid:text} {most:ns} each on average
+-- says: Threads that could run waited {time:ns} for a CPU; those of process {pid:text} waited {most:ns} each on average
 -- gain: what a thread of that process waited on average
 -- try: start no more threads than there are CPUs (OMP_NUM_THREADS, workers), raise the limit of the container, or move other work away
 WITH told AS (  -- layers sched and cpu tell the same

@@ -2,7 +2,7 @@
 -- severity: low
 -- of: read, processes 2
 -- title: One process does most reads of a shared file
--- says: process {pid:text} read {share:percent} of the {bytes:bytes} that {processes:count process} read from {file:text}
+-- says: Process {pid:text} read {share:percent} of the {bytes:bytes} that {processes:count process} read from {file:text}
 -- gain: the share of its time for the bytes beyond an even part
 -- try: let each process read its own part
 WITH per_process AS (SELECT file, host, pid, sum(bytes) AS bytes, sum(self) AS time FROM io WHERE direction = 'read' GROUP BY ALL),

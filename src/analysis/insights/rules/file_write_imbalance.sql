@@ -2,7 +2,7 @@
 -- severity: low
 -- of: write, processes 2
 -- title: One process does most writes to a shared file
--- says: process {pid:text} wrote {share:percent} of the {bytes:bytes} that {processes:count process} wrote to {file:text}
+-- says: Process {pid:text} wrote {share:percent} of the {bytes:bytes} that {processes:count process} wrote to {file:text}
 -- gain: the share of its time for the bytes beyond an even part
 -- try: let each process write its own part
 WITH per_process AS (SELECT file, host, pid, sum(bytes) AS bytes, sum(self) AS time FROM io WHERE direction = 'write' GROUP BY ALL),

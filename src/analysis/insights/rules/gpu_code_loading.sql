@@ -2,7 +2,7 @@
 -- severity: medium
 -- of: cuda
 -- title: Loading GPU code takes long
--- says: loading modules and libraries took {time:ns} in {calls:count call}, {share:percent} of the run
+-- says: Loading modules and libraries took {time:ns} in {calls:count call}, {share:percent} of the run
 -- gain: nine tenths of it, if code were loaded on first use and compiled code were cached
 -- try: set CUDA_MODULE_LOADING=LAZY, keep caches between runs (CUDA_CACHE_PATH, TRITON_CACHE_DIR), and use libraries built for this GPU so that nothing is compiled at start
 WITH sums AS (SELECT sum(calls) AS calls, sum(dur) AS time FROM summary WHERE layer = 'cuda' AND category = 'module')

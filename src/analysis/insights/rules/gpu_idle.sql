@@ -2,7 +2,7 @@
 -- severity: high
 -- of: gpu 100
 -- title: GPUs wait for the host
--- says: once it was warm, the GPU work of {span:ns} left the GPUs idle for {share:percent}; they were busy for {busy:ns} at most
+-- says: Once it was warm, the GPU work of {span:ns} left the GPUs idle for {share:percent}; they were busy for {busy:ns} at most
 -- gain: the idle time between the first tenth and the last twentieth of the work, if the host always stayed ahead
 -- try: 'fathom report TRACE gpu-idle' shows what the host did meanwhile; launch more work at once (larger batches, torch.compile, CUDA graphs), load data ahead of time, and wait less often in the loop (.item(), .cpu(), printing a loss)
 WITH works AS (

@@ -2,7 +2,7 @@
 -- severity: medium
 -- of: open 1000, read
 -- title: Many small files
--- says: the program opened and read {files:count file} of {each:bytes} on average; opening and closing them took {opening:ns}, reading them {reading:ns}
+-- says: The program opened and read {files:count file} of {each:bytes} on average; opening and closing them took {opening:ns}, reading them {reading:ns}
 -- gain: the time of opening, closing and reading, without the copying of the bytes
 -- try: pack samples into larger files (tar shards, HDF5, Parquet, TFRecord)
 WITH per_file AS (

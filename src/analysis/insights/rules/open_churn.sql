@@ -2,7 +2,7 @@
 -- severity: medium
 -- of: open 1000
 -- title: The same files are opened again and again
--- says: the program opened {files:count file} {times:count time} each on average, {opens:count open} in all; opening and closing took {time:ns}
+-- says: The program opened {files:count file} {times:count time} each on average, {opens:count open} in all; opening and closing took {time:ns}
 -- gain: all but the first open and close of each file
 -- try: keep the file open; worst file: {worst:text}
 WITH per_process AS (

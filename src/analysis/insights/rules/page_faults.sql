@@ -2,7 +2,7 @@
 -- severity: medium
 -- of: samples 100
 -- title: Page faults take much of the time
--- says: thread {tid:text} of {program:text} was in page faults for {time:ns}, {share:percent} of the run: {cpu:ns} on a CPU, {waited:ns} waiting for data; most often below {caller:text}
+-- says: Thread {tid:text} of {program:text} was in page faults for {time:ns}, {share:percent} of the run: {cpu:ns} on a CPU, {waited:ns} waiting for data; most often below {caller:text}
 -- gain: the waiting, and half of the CPU time
 -- try: use memory again instead of freeing it, use huge pages (madvise), and read mapped files ahead (MADV_WILLNEED, MAP_POPULATE)
 WITH faults AS (

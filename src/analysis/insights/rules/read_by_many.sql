@@ -2,7 +2,7 @@
 -- severity: medium
 -- of: read, processes 2
 -- title: Several processes read the same files completely
--- says: up to {processes:count process} read each of {files:count file}: {bytes:bytes} read from {extent:bytes} of data
+-- says: Up to {processes:count process} read each of {files:count file}: {bytes:bytes} read from {extent:bytes} of data
 -- gain: the share of read time spent on bytes that another process also read
 -- try: read once and share (shared memory, a cache on the node), or give each worker its own files; worst file: {worst:text}
 WITH per_file AS (

@@ -2,7 +2,7 @@
 -- severity: high
 -- of: read
 -- title: The same bytes are read again
--- says: the program read {files:count file} {times:text} times over: the same process had read {again:bytes} of {bytes:bytes} before
+-- says: The program read {files:count file} {times:text} times over: the same process had read {again:bytes} of {bytes:bytes} before
 -- gain: the share of those files' read time spent on bytes read before
 -- try: keep what was read (a cache, a memory map), or read each file once per process; worst file: {worst:text}
 WITH per_process AS (

@@ -2,7 +2,7 @@
 -- severity: medium
 -- of: write
 -- title: The same bytes are written again
--- says: the program wrote {files:count file} {times:text} times over: {again:bytes} of {bytes:bytes} overwrote what the same process had written
+-- says: The program wrote {files:count file} {times:text} times over: {again:bytes} of {bytes:bytes} overwrote what the same process had written
 -- gain: the share of those files' write time spent on bytes written before
 -- try: collect changes in memory and write them once; worst file: {worst:text}
 WITH per_process AS (

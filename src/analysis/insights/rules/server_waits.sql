@@ -2,7 +2,7 @@
 -- severity: medium
 -- of: samples 100
 -- title: The program asks a server one question at a time
--- says: thread {tid:text} waited {waits:count time} for {object:text}: {time:ns}, {share:percent} of the run, {each:ns} each time
+-- says: Thread {tid:text} waited {waits:count time} for {object:text}: {time:ns}, {share:percent} of the run, {each:ns} each time
 -- gain: half of that, with two questions at a time
 -- try: send several requests before you wait for the first answer (pipelining, batches), use more connections, or keep answers
 WITH clients AS (  -- a server's peers have ports that the kernel chose, or no path

@@ -2,7 +2,7 @@
 -- severity: medium
 -- of: processes 2
 -- title: Processes move very different amounts of data
--- says: process {pid:text} moved {most:bytes}; the median of {processes:count process} is {median:bytes}
+-- says: Process {pid:text} moved {most:bytes}; the median of {processes:count process} is {median:bytes}
 -- gain: the share of its time in I/O for the bytes beyond the median
 -- try: spread files or blocks evenly over the workers
 WITH per_process AS (SELECT host, pid, sum(bytes) AS bytes, sum(self) AS time FROM io GROUP BY host, pid),

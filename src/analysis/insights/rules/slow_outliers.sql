@@ -1,7 +1,7 @@
 -- id: slow-outliers
 -- severity: medium
 -- title: A few calls take most of the time
--- says: the slowest {few:count} of {calls:count} calls to {name:text} took {share:percent} of its time; the longest took {longest:ns}
+-- says: The slowest {few:count} of {calls:count} calls to {name:text} took {share:percent} of its time; the longest took {longest:ns}
 -- gain: what they took beyond a typical call
 -- try: see when they happen (fathom sql TRACE "SELECT ts, dur, file FROM events WHERE name = '{name:text}' ORDER BY dur DESC LIMIT 20"): writeback, a lock, or a cold cache
 WITH buckets AS (

@@ -2,7 +2,7 @@
 -- severity: medium
 -- of: processes 2
 -- title: One process spends much longer in I/O
--- says: process {pid:text} spent {most:ns} in I/O; the median of {processes:count process} is {median:ns}
+-- says: Process {pid:text} spent {most:ns} in I/O; the median of {processes:count process} is {median:ns}
 -- gain: what the slowest process took beyond the median
 -- try: look at what this process reads and writes ('fathom report TRACE files --by pid'), and where it runs
 WITH per_process AS (SELECT host, pid, sum(self) AS time FROM io GROUP BY host, pid),

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// How smoothly a page moves: how far apart its frames come while keys are pressed, and which tasks block it.
+
+const steps = 120;
+
+export function percentile(values, share) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+}
+
+// In the page: keeps how long each task took that blocked it, in `tasks`.
+export function watchTasks() {
+  globalThis.tasks = [];
+  new PerformanceObserver((list) => globalThis.tasks.push(...list.getEntries().map((each) => each.duration))).observe({
+    type: "longtask",
+  });
+}
+
+// In the page: moves by keys, one a frame, and notes when frames came.
+async function move({ count, keys }) {
+  const gaps = [];
+  let before = await new Promise(requestAnimationFrame);
+  for (let step = 0; step < count; ++step) {
+    dispatchEvent(new KeyboardEvent("keydown", { key: keys[step % keys.length], bubbles: true }));
+    const now = await new Promise(requestAnimationFrame);
+    gaps.push(now - before);
+    before = now;
+  }
+  return gaps;
+}
+
+// The time between frames while the keys of each round are pressed in turn. A round that only zooms in is short: it would
+// soon be at a single call.
+export async function gapsWhile(page, rounds) {
+  const gaps = [];
+  for (const keys of rounds) {
+    gaps.push(...(await page.evaluate(move, { count: keys.join("") === "w" ? 12 : steps, keys })));
+  }
+  return gaps;
+}
