@@ -13,6 +13,7 @@
 #include "analysis/filtered_intervals.h"
 #include "analysis/insights/rule_views.h"
 #include "analysis/layer_sql.h"
+#include "analysis/shown_rows.h"
 #include "analysis/views/sampled_tree.h"
 #include "base/text.h"
 #include "sql/quote.h"
@@ -37,16 +38,6 @@ Result<Window> window_of(Store& store, const RowFilter& filter) {
                 .cuts = filter.from_ns || filter.to_ns};
   window.end = std::max(window.end, window.begin);
   return window;
-}
-
-// Passes a condition that somebody else's SELECT may have, and nothing but a condition.
-Status judge(Store& store, const std::string& condition) {
-  if (condition.empty()) return {};
-  FATHOM_TRY(store.query_untrusted("SELECT (" + condition + "\n) FROM events LIMIT 0"));
-  FATHOM_TRY(store.query_untrusted("SELECT 1 FROM events WHERE (" + condition + "\n) LIMIT 0"));
-  // What would close our bracket and open another cannot do so with two kinds of them.
-  FATHOM_TRY(store.query_untrusted("SELECT [" + condition + "\n] FROM events LIMIT 0"));
-  return {};
 }
 
 // Those that lie within the window as they are, and those that reach beyond it cut. What lies
@@ -293,17 +284,34 @@ constexpr char kCoverage[] = R"(
 
 }  // namespace
 
-Result<std::vector<std::string>> show_only(Store& store, const RowFilter& filter, bool positions) {
-  if (!filter.any()) return std::vector<std::string>();
-  FATHOM_TRY(judge(store, filter.condition));
+// Passes a condition that somebody else's SELECT may have, and nothing but a condition.
+Status judge_condition(Store& store, const std::string& condition) {
+  if (!condition.empty()) {
+    FATHOM_TRY(store.query_untrusted("SELECT (" + condition + "\n) FROM events LIMIT 0"));
+    FATHOM_TRY(store.query_untrusted("SELECT 1 FROM events WHERE (" + condition + "\n) LIMIT 0"));
+    // What would close our bracket and open another cannot do so with two kinds of them.
+    FATHOM_TRY(store.query_untrusted("SELECT [" + condition + "\n] FROM events LIMIT 0"));
+  }
   if (store.has_made()) {  // of all events, and not to be made again of those that are left
     return usage_error("the condition uses a view that is computed from events",
                        "use columns of events, or tables such as files");
   }
+  return {};
+}
+
+Result<std::vector<std::string>> show_rows(Store& store, const RowFilter& filter) {
+  if (!filter.any()) return std::vector<std::string>();
+  FATHOM_TRY(judge_condition(store, filter.condition));
   FATHOM_ASSIGN(const Window window, window_of(store, filter));
   FATHOM_TRY(show_events(store, filter, window));
   FATHOM_TRY(show_others(store, filter, window));
-  FATHOM_ASSIGN(std::vector<std::string> left_out, show_intervals(store, filter));
+  return show_intervals(store, filter);
+}
+
+Result<std::vector<std::string>> show_only(Store& store, const RowFilter& filter, bool positions) {
+  if (!filter.any()) return std::vector<std::string>();
+  FATHOM_ASSIGN(std::vector<std::string> left_out, show_rows(store, filter));
+  FATHOM_ASSIGN(const Window window, window_of(store, filter));
   FATHOM_TRY(store.query(summary_sql()));
   if (positions) FATHOM_TRY(store.query(kAccess));
   FATHOM_TRY(store.query(summary_view_sql(positions)));

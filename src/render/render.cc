@@ -3,6 +3,7 @@
 // results go through RowPrinter instead.
 #include "render/render.h"
 
+#include <algorithm>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@ struct NamedFormat {
 };
 
 constexpr char kNotes[] = "notes";  // of all tables of a document
+constexpr char kUnits[] = "units";  // of their columns
 
 constexpr NamedFormat kFormats[] = {
     {"table", Format::kTable},
@@ -60,10 +62,10 @@ std::string csv_table(const Table& table, const Style& style) {
   return out;
 }
 
-// Titles as keys, made distinct; one more is for the notes.
+// Titles as keys, made distinct; two more are for notes and units.
 std::vector<std::string> keys_of(std::span<const Table> tables) {
   std::vector<std::string> keys;
-  std::set<std::string> taken = {kNotes};
+  std::set<std::string> taken = {kNotes, kUnits};
   for (const Table& table : tables) {
     const std::string title = snake_case(table.title);
     std::string key = title;
@@ -71,6 +73,45 @@ std::vector<std::string> keys_of(std::span<const Table> tables) {
     keys.push_back(key);
   }
   return keys;
+}
+
+std::string_view unit_of(Measure measure) {
+  switch (measure) {
+    case Measure::kNone:
+      return "";
+    case Measure::kNanoseconds:
+      return "ns";
+    case Measure::kBytes:
+      return "bytes";
+    case Measure::kCount:
+      return "count";
+    case Measure::kPercent:
+      return "percent";
+  }
+  return "";
+}
+
+bool has_unit(const Column& column) { return column.measure != Measure::kNone; }
+
+// By table and column: what numbers are in. Texts, and numbers that are only names, have no unit.
+void append_units(JsonWriter& json, std::span<const Table> tables,
+                  const std::vector<std::string>& keys) {
+  const auto measured = [](const Table& table) {
+    return std::ranges::any_of(table.columns, has_unit);
+  };
+  if (std::ranges::none_of(tables, measured)) return;
+  json.new_line().key(kUnits).begin_object();
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    if (!measured(tables[i])) continue;
+    const std::vector<std::string> names = distinct_names(tables[i].columns);
+    json.key(keys[i]).begin_object();
+    for (std::size_t column = 0; column < names.size(); ++column) {
+      if (!has_unit(tables[i].columns[column])) continue;
+      json.key(names[column]).value(unit_of(tables[i].columns[column].measure));
+    }
+    json.end_object();
+  }
+  json.end_object();
 }
 
 std::string json_document(std::span<const Table> tables) {
@@ -91,6 +132,7 @@ std::string json_document(std::span<const Table> tables) {
     }
     json.end_object();
   }
+  append_units(json, tables, keys);
   json.new_line().end_object();
   return out + "\n";
 }

@@ -237,6 +237,21 @@ TEST(Document, TitlesAreKeysInJson) {
   EXPECT_EQ(render_document({}, Format::kJson), "{\n}\n");
 }
 
+TEST(Document, JsonTellsUnits) {
+  const Table files{
+      .title = "Files", .columns = {{"file"}, {"time", Measure::kNanoseconds}}, .rows = {}, .note = {}};
+  const Table units{.title = "Units",
+                    .columns = {{"n", Measure::kCount}, {"n", Measure::kPercent}},
+                    .rows = {},
+                    .note = "a note"};
+  const Table tables[] = {files, units, {"Names", {{"x"}}, {}, ""}};
+  const std::string json = render_document(tables, Format::kJson);
+  EXPECT_NE(json.find("\n\"units\":{\"files\":{\"time\":\"ns\"},"
+                      "\"units_2\":{\"n\":\"count\",\"n:1\":\"percent\"}}\n}"),
+            std::string::npos)
+      << json;
+}
+
 TEST(Document, NoKeyStandsTwice) {
   const Table once{.title = "a", .columns = {{"x"}}, .rows = {}, .note = "why"};
   const Table numbered{.title = "a 2", .columns = {{"x"}}, .rows = {}, .note = {}};

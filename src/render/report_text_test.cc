@@ -37,7 +37,9 @@ TEST(ReportTextTest, ProgramsSeeNumbers) {
   EXPECT_EQ(report_text(sample(), Format::kJson, {}),
             "{\n\"words\":[\n{\"text\":\"It ran.\"}\n],\n\"insights\":[],\n"
             "\"sizes\":[\n{\"from\":64,\"calls\":1000},\n{\"from\":4096,\"calls\":500}\n],\n"
-            "\"memory\":[\n{\"line\":\"rss\",\"over_time\":[1.0,null,2.0]}\n]\n}\n");
+            "\"memory\":[\n{\"line\":\"rss\",\"over_time\":[1.0,null,2.0]}\n],\n"
+            "\"units\":{\"insights\":{\"gain\":\"ns\"},"
+            "\"sizes\":{\"from\":\"bytes\",\"calls\":\"count\"}}\n}\n");
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "serve/canvas_json.h"
 
+#include <charconv>
+
 #include "render/json_writer.h"
 
 namespace fathom::serve {
@@ -71,20 +73,65 @@ void put_track(JsonWriter& json, const Track& track) {
   json.key("events").value(track.events).key("depth").value(track.depth);
   if (!track.layer.empty()) json.key("layer").value(track.layer);
   if (!track.unit.empty()) json.key("unit").value(track.unit);
+  if (track.is_of_sums()) json.key("sums").value(true);
   json.end_object();
 }
 
-void put_boxes(JsonWriter& json, const TrackBoxes& track, std::int64_t from) {
-  json.begin_object().key("id").value(track.track);
-  put_column(json, "depth", track.depth);
-  put_column(json, "start", track.boxes, [&](const Box& box) { return box.start - from; });
-  put_column(json, "dur", track.boxes, [](const Box& box) { return box.dur; });
-  put_column(json, "busy", track.boxes, [](const Box& box) { return box.busy; });
-  put_column(json, "name", track.boxes, [](const Box& box) { return box.name; });
-  put_column(json, "layer", track.boxes, [](const Box& box) { return box.layer; });
-  put_column(json, "count", track.boxes, [](const Box& box) { return box.count; });
-  put_column(json, "row", track.boxes, [](const Box& box) { return box.row; });
-  json.end_object();
+// Columns of whole numbers are nearly all of a timeline: they are written without the writer's care
+// for nesting, from a buffer on the stack.
+class NumberColumn {
+ public:
+  NumberColumn(std::string& out, std::string_view key) : out_(out) {
+    out_ += '"';
+    out_ += key;
+    out_ += "\":[";
+  }
+  void add(std::int64_t number) {
+    if (at_ > buffer_ + sizeof buffer_ - kLongest) flush();
+    at_ = std::to_chars(at_, buffer_ + sizeof buffer_, number).ptr;
+    *at_++ = ',';
+  }
+  void end() {
+    flush();
+    if (out_.back() == ',') out_.pop_back();
+    out_ += ']';
+  }
+
+ private:
+  static constexpr std::size_t kLongest = 24;  // with the sign and the comma
+  void flush() {
+    out_.append(buffer_, at_);
+    at_ = buffer_;
+  }
+  std::string& out_;
+  char buffer_[4096];
+  char* at_ = buffer_;
+};
+
+template <class Items, class Get>
+void append_column(std::string& out, std::string_view key, const Items& items, Get get) {
+  NumberColumn column(out, key);
+  for (const auto& item : items) column.add(get(item));
+  column.end();
+}
+
+constexpr std::size_t kBytesOfBox = 48;  // about: eight numbers
+
+void append_boxes(std::string& out, const TrackBoxes& track, std::int64_t from) {
+  out += "{\"id\":" + std::to_string(track.track) + ',';
+  append_column(out, "depth", track.depth, [](std::int32_t depth) { return depth; });
+  const auto column = [&](std::string_view key, auto get) {
+    out += ',';
+    append_column(out, key, track.boxes, get);
+  };
+  column("start", [&](const Box& box) { return box.start - from; });
+  column("dur", [](const Box& box) { return box.dur; });
+  column("busy", [](const Box& box) { return box.busy; });
+  column("name", [](const Box& box) { return box.name; });
+  column("layer", [](const Box& box) { return box.layer; });
+  column("count", [](const Box& box) { return box.count; });
+  column("row", [](const Box& box) { return box.row; });
+  out += '}';
 }
 
 void put_line(JsonWriter& json, const CounterLine& line, std::int64_t from) {
@@ -137,28 +184,43 @@ std::string tracks_json(const std::vector<Track>& tracks, const CanvasNotes& not
 std::string timeline_json(const Boxes& boxes, const std::vector<CounterLine>& counters,
                           const Flows* flows, const CanvasNotes& notes) {
   std::string text;
-  JsonWriter json(text);
+  std::size_t all = 0;
+  for (const TrackBoxes& track : boxes.tracks) all += track.boxes.size();
+  text.reserve(all * kBytesOfBox + 65536);
   const std::int64_t from = boxes.window.from;
-  json.begin_object();
-  put_notes(json, notes);
-  json.key("from").value(from).key("to").value(boxes.window.to);
-  put_column(json, "names", boxes.names);
-  json.key("tracks").begin_array();
-  for (const TrackBoxes& track : boxes.tracks) put_boxes(json, track, from);
-  for (const CounterLine& line : counters) put_line(json, line, from);
-  json.end_array();
+  JsonWriter head(text);
+  head.begin_object();
+  put_notes(head, notes);
+  head.key("from").value(from).key("to").value(boxes.window.to);
+  put_column(head, "names", boxes.names);
+  head.end_object();
+  text.back() = ',';  // the object goes on
+  text += "\"tracks\":[";
+  for (const TrackBoxes& track : boxes.tracks) {
+    append_boxes(text, track, from);
+    text += ',';
+  }
+  for (const CounterLine& line : counters) {
+    JsonWriter json(text);
+    put_line(json, line, from);
+    text += ',';
+  }
+  if (text.back() == ',') text.pop_back();
+  text += ']';
   if (flows != nullptr) {
-    json.key("flows").begin_array();
+    text += ",\"flows\":";
+    JsonWriter json(text);
+    json.begin_array();
     for (const Flow& flow : flows->flows) {
       json.begin_object();
       put_end(json, "from", flow.from_track, flow.from_t - from);
       put_end(json, "to", flow.to_track, flow.to_t - from);
       json.end_object();
     }
-    json.end_array().key("flows_left_out").value(flows->left_out);
+    json.end_array();
+    text += ",\"flows_left_out\":" + std::to_string(flows->left_out);
   }
-  json.end_object();
-  return text + "\n";
+  return text + "}\n";
 }
 
 std::string event_json(const EventDetails& event) {

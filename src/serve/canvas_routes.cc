@@ -13,10 +13,13 @@
 
 #include "analysis/canvas/canvas.h"
 #include "analysis/canvas/coarse.h"
+#include "analysis/canvas/sum_boxes.h"
+#include "analysis/canvas/track_choice.h"
 #include "base/text.h"
 #include "serve/canvas_json.h"
 #include "serve/canvas_shelf.h"
 #include "serve/open_recordings.h"
+#include "serve/question_end.h"
 #include "serve/routes.h"
 
 namespace fathom::serve {
@@ -62,6 +65,7 @@ Result<std::vector<TrackId>> tracks_of(const Request& request) {
   for (const std::string_view one : split(list, ',')) {
     const Result<std::int64_t> id = parse_int(one);
     if (!id || *id < 0) return Error{Code::kInvalid, "'tracks' is no list of ids", ""};
+    if (std::ranges::find(ids, static_cast<TrackId>(*id)) != ids.end()) continue;
     ids.push_back(static_cast<TrackId>(*id));
     if (ids.size() > kMostTracksAsked)
       return Error{Code::kInvalid, "more than 512 tracks at a time", "ask for those that are seen"};
@@ -79,65 +83,82 @@ std::int64_t widest_of(const Canvas& canvas, const std::vector<TrackId>& ids) {
   return events <= kFewEvents ? kWholeTime : kWidest;
 }
 
+// What of a selection an index must be made with, since its boxes do not know it: columns of
+// events. A time is the window, and hosts, processes and threads are tracks.
+RowFilter part_of(const RowFilter& selection) {
+  RowFilter part;
+  part.layers = selection.layers;
+  part.names = selection.names;
+  part.condition = selection.condition;
+  return part;
+}
+
+// What is asked of an index, while it is leased.
+struct AskedCanvas {
+  RowFilter selection;
+  RecordingLease lease;
+  ShelvedCanvas shelved;
+};
+
 class CanvasRoutes {
  public:
   explicit CanvasRoutes(OpenRecordings& recordings)
-      : recordings_(&recordings), shelf_(std::make_shared<CanvasShelf>()) {}
+      : recordings_(&recordings), shelf_(std::make_shared<CanvasShelf>(recordings.limits())) {}
 
   Response tracks(Request& request) const {
-    const Result<RecordingLease> lease = recordings_->lease(request);
-    if (!lease) return refusal(lease.error());
-    const ShelvedCanvas shelved = find(*lease);
-    if (shelved.failed) return refusal(*shelved.failed);
-    if (!shelved.canvas) {
-      const Result<Tracks> coarse = coarse_tracks(lease->store());
-      return coarse ? json_response(tracks_json(coarse->tracks, {.building = shelved.building}))
-                    : lease->refused(coarse.error());
-    }
-    return json_response(tracks_json(shelved.canvas->tracks().tracks, notes_of(shelved)));
+    Response refused;
+    const std::optional<AskedCanvas> asked = ask(request, refused);
+    if (!asked) return refused;
+    const ShelvedCanvas& shelved = asked->shelved;
+    if (shelved.canvas)
+      return json_response(tracks_json(
+          chosen_tracks(shelved.canvas->tracks().tracks, asked->selection), notes_of(shelved)));
+    const CanvasNotes notes{.building = shelved.building};
+    if (asked->selection.any()) return json_response(tracks_json({}, notes));
+    const Result<Tracks> coarse = coarse_tracks(asked->lease.store());
+    return coarse ? json_response(tracks_json(coarse->tracks, notes))
+                  : asked->lease.refused(coarse.error());
   }
 
   Response timeline(Request& request) const {
-    const Result<RecordingLease> lease = recordings_->lease(request);
-    if (!lease) return refusal(lease.error());
-    const ShelvedCanvas shelved = find(*lease);
-    if (shelved.failed) return refusal(*shelved.failed);
-    Result<std::string> text = timeline_of(request, *lease, shelved);
-    return text ? json_response(std::move(*text)) : lease->refused(text.error());
+    Response refused;
+    const std::optional<AskedCanvas> asked = ask(request, refused);
+    if (!asked) return refused;
+    Result<std::string> text = timeline_of(request, *asked);
+    return text ? json_response(std::move(*text)) : asked->lease.refused(text.error());
   }
 
   Response event(Request& request) const {
-    const Result<RecordingLease> lease = recordings_->lease(request);
-    if (!lease) return refusal(lease.error());
-    const ShelvedCanvas shelved = find(*lease);
-    if (shelved.failed) return refusal(*shelved.failed);
-    if (!shelved.canvas) return still_building();
     const Result<std::int64_t> row = number_of(request, "row", -1);
     if (!row) return refusal(row.error());
-    const Result<EventDetails> found = event_details(lease->store(), *shelved.canvas, *row);
-    return found ? json_response(event_json(*found)) : lease->refused(found.error());
+    Response refused;
+    const std::optional<AskedCanvas> asked = ask(request, refused);
+    if (!asked) return refused;
+    if (!asked->shelved.canvas) return still_building();
+    const Result<EventDetails> found =
+        event_details(asked->lease.store(), *asked->shelved.canvas, *row);
+    return found ? json_response(event_json(*found)) : asked->lease.refused(found.error());
   }
 
   Response flame(Request& request) const {
     FlameOptions options;
     options.weight = text_of(request, "weight", "time");
     options.invert = text_of(request, "invert", "0") == "1";
+    options.in_time = text_of(request, "order", "tree") == "time";
     const Result<double> least = share_of(request, "min", options.least);
     if (!least) return refusal(least.error());
     options.least = *least;
-    const Result<RowFilter> filter = selection_of(request);
-    if (!filter) return refusal(filter.error());
-    const bool with_start = text_of(request, "order", "tree") == "time";
-    if (!is_flame_of_calls(options.weight)) return sampled_flame(request, options, with_start);
-    const Result<RecordingLease> lease = recordings_->lease(request);
-    if (!lease) return refusal(lease.error());
-    const ShelvedCanvas shelved = find(*lease);
-    if (shelved.failed) return refusal(*shelved.failed);
-    if (!shelved.canvas) return still_building();
-    const Result<Flame> found =
-        flame_of_calls(*shelved.canvas, options, calls_left(lease->recording(), *filter),
-                       [&](double) { return !lease->ended(); });
-    return found ? json_response(flame_json(*found, with_start)) : lease->refused(found.error());
+    if (!is_flame_of_calls(options.weight)) return sampled_flame(request, options);
+    Response refused;
+    // Layers are chosen on the way, so that one index does for all of them.
+    const std::optional<AskedCanvas> asked = ask(request, refused, /*by_layer=*/false);
+    if (!asked) return refused;
+    if (!asked->shelved.canvas) return still_building();
+    const Result<Flame> found = flame_of_calls(
+        *asked->shelved.canvas, options, calls_left(asked->lease.recording(), asked->selection),
+        [&](double) { return !asked->lease.ended(); });
+    return found ? json_response(flame_json(*found, options.in_time))
+                 : asked->lease.refused(found.error());
   }
 
   Response heatmap(Request& request) const {
@@ -152,7 +173,7 @@ class CanvasRoutes {
     options.bins = *bins;
     options.top = *top;
     const Result<RecordingLease> lease = lease_part(request);
-    if (!lease) return refusal(lease.error());
+    if (!lease) return refused_lease(lease.error());
     const Result<HeatMap> map = heat_map(lease->store(), options);
     return map ? json_response(heat_json(*map)) : lease->refused(map.error());
   }
@@ -167,16 +188,12 @@ class CanvasRoutes {
     options.bins = *bins;
     options.offset_bins = *places;
     const Result<RecordingLease> lease = lease_part(request);
-    if (!lease) return refusal(lease.error());
+    if (!lease) return refused_lease(lease.error());
     const Result<OffsetMap> map = offset_map(lease->store(), options);
     return map ? json_response(offsets_json(*map)) : lease->refused(map.error());
   }
 
  private:
-  ShelvedCanvas find(const RecordingLease& lease) const {
-    return shelf_->get(lease.recording(), lease.revision());
-  }
-
   // Where only a part is shown, its index has no other names.
   static RowFilter calls_left(const KnownRecording& recording, RowFilter asked) {
     if (!recording.part.any()) return asked;
@@ -186,45 +203,99 @@ class CanvasRoutes {
     return left;
   }
 
+  // Nothing, and what to answer, where it cannot be asked.
+  std::optional<AskedCanvas> ask(Request& request, Response& refused, bool by_layer = true) const {
+    Result<RowFilter> selection = selection_of(request);
+    if (!selection) {
+      refused = refusal(selection.error());
+      return std::nullopt;
+    }
+    Result<RecordingLease> lease = recordings_->lease(request);
+    if (!lease) {
+      refused = refused_lease(lease.error());
+      return std::nullopt;
+    }
+    RowFilter part = part_of(*selection);
+    if (!by_layer) part.layers.clear();
+    if (const RowFilter& shown = lease->recording().part; shown.any()) {
+      part = shown;
+      selection->hosts = shown.hosts;
+      selection->pids = shown.pids;
+      selection->tids = shown.tids;
+    }
+    ShelvedCanvas shelved = shelf_->get({.id = lease->recording().id,
+                                         .revision = lease->revision(),
+                                         .path = lease->recording().path,
+                                         .part = std::move(part)});
+    if (shelved.failed) {
+      refused = refused_lease(*shelved.failed);
+      return std::nullopt;
+    }
+    return AskedCanvas{std::move(*selection), std::move(*lease), std::move(shelved)};
+  }
+
   static CanvasNotes notes_of(const ShelvedCanvas& shelved) {
     return {.building = shelved.building, .losses = &shelved.canvas->losses()};
   }
 
   static Response still_building() { return refusal(503, kIndexIsBeingMade); }
 
-  static Result<std::string> timeline_of(const Request& request, const RecordingLease& lease,
-                                         const ShelvedCanvas& shelved) {
-    FATHOM_ASSIGN(const std::int64_t wall, lease.store().wall_ns());
-    FATHOM_ASSIGN(const std::int64_t from, number_of(request, "from", 0));
-    FATHOM_ASSIGN(const std::int64_t to, number_of(request, "to", wall));
+  static Result<std::string> timeline_of(const Request& request, const AskedCanvas& asked) {
+    Store& store = asked.lease.store();
+    const ShelvedCanvas& shelved = asked.shelved;
+    FATHOM_ASSIGN(const std::int64_t wall, store.wall_ns());
     FATHOM_ASSIGN(std::int64_t width, number_of(request, "width", kUsualWidth));
-    FATHOM_ASSIGN(const std::vector<TrackId> ids, tracks_of(request));
+    FATHOM_ASSIGN(std::vector<TrackId> ids, tracks_of(request));
     width = std::clamp<std::int64_t>(width, 1,
                                      shelved.canvas ? widest_of(*shelved.canvas, ids) : kWidest);
-    const Window window{from, to};
+    const Window window{asked.selection.from_ns.value_or(0), asked.selection.to_ns.value_or(wall)};
     if (!shelved.canvas) {
-      FATHOM_ASSIGN(const Boxes coarse, coarse_boxes(lease.store(), window, width, ids));
+      RowFilter rows = asked.selection;  // the coarse picture knows times, but nothing else
+      rows.from_ns.reset();
+      rows.to_ns.reset();
+      if (rows.any()) ids.clear();
+      FATHOM_ASSIGN(const Boxes coarse, coarse_boxes(store, window, width, ids));
       return timeline_json(coarse, {}, nullptr, {.building = shelved.building});
     }
-    const Boxes boxes = shelved.canvas->boxes(window, width, ids);
-    std::vector<const Track*> counters;
-    for (const TrackId id : ids) {
-      const Track* track = shelved.canvas->find(id);
-      if (track != nullptr && track->kind == TrackKind::kCounter) counters.push_back(track);
-    }
+    const Chosen chosen = choose(*shelved.canvas, ids, asked.selection);
+    Boxes boxes = shelved.canvas->boxes(window, width, chosen.boxes);
+    FATHOM_TRY(add_sum_boxes(store, chosen.sums, window, width, boxes));
     FATHOM_ASSIGN(const std::vector<CounterLine> lines,
-                  counter_lines(lease.store(), counters, window, width));
+                  counter_lines(store, chosen.counters, window, width));
     if (text_of(request, "flows", "0") != "1")
       return timeline_json(boxes, lines, nullptr, notes_of(shelved));
-    FATHOM_ASSIGN(const Flows flows, flows_in(lease.store(), boxes.window));
+    FATHOM_ASSIGN(const Flows flows, flows_in(store, boxes.window, asked.selection));
     return timeline_json(boxes, lines, &flows, notes_of(shelved));
   }
 
-  Response sampled_flame(Request& request, const FlameOptions& options, bool with_start) const {
+  // Tracks by where their pictures come from.
+  struct Chosen {
+    std::vector<TrackId> boxes;
+    std::vector<const Track*> sums, counters;
+  };
+  static Chosen choose(const Canvas& canvas, const std::vector<TrackId>& ids,
+                       const RowFilter& selection) {
+    Chosen chosen;
+    for (const TrackId id : ids) {
+      const Track* track = canvas.find(id);
+      if (track == nullptr || !is_chosen(*track, selection)) continue;
+      if (track->kind == TrackKind::kCounter) {
+        chosen.counters.push_back(track);
+      } else if (track->is_of_sums()) {
+        chosen.sums.push_back(track);
+      } else {
+        chosen.boxes.push_back(id);
+      }
+    }
+    return chosen;
+  }
+
+  Response sampled_flame(Request& request, const FlameOptions& options) const {
     const Result<RecordingLease> lease = lease_part(request);
-    if (!lease) return refusal(lease.error());
+    if (!lease) return refused_lease(lease.error());
     const Result<Flame> found = flame_of_samples(lease->store(), options);
-    return found ? json_response(flame_json(*found, with_start)) : lease->refused(found.error());
+    return found ? json_response(flame_json(*found, options.in_time))
+                 : lease->refused(found.error());
   }
 
   Result<RecordingLease> lease_part(Request& request) const {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -40,6 +41,13 @@ class CanvasRoutes : public ::testing::Test {
     }
     ADD_FAILURE() << "no track of kind " << kind;
     return {};
+  }
+  Response settled(const std::string& target);
+  json ready(const std::string& target);
+  static std::string encoded(std::string_view text) {
+    std::string out;
+    for (const char c : text) out += fmt::format("%{:02x}", static_cast<unsigned char>(c));
+    return out;
   }
   PageSite site_;
 };
@@ -97,8 +105,55 @@ TEST_F(CanvasRoutes, Flames) {
   EXPECT_EQ(calls["total"], 103);
   EXPECT_FALSE(calls["nodes"].contains("start"));
   EXPECT_EQ(told("flame?weight=calls&layers=app&min=0")["total"], 1);
+  told("flame?weight=time&order=time&invert=1", 400);
   told("flame?weight=cpu", 404);  // nothing was sampled
   told("flame?weight=time&min=2", 400);
+}
+
+// Asks again while the index of the part is made.
+Response CanvasRoutes::settled(const std::string& target) {
+  for (int patience = 0; patience < 1000; ++patience) {
+    Response response = site_.ask("GET", "/api/v1/" + target);
+    if (response.status != 503 && response.body.text.find("\"building\"") == std::string::npos)
+      return response;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  ADD_FAILURE() << "the index is never ready: " << target;
+  return {};
+}
+
+json CanvasRoutes::ready(const std::string& target) {
+  const Response response = settled(target);
+  EXPECT_EQ(response.status, 200) << target << ": " << response.body.text;
+  return json::parse(response.body.text, nullptr, /*allow_exceptions=*/false);
+}
+
+TEST_F(CanvasRoutes, OneSelectionForAllPictures) {
+  EXPECT_EQ(ready("flame?weight=calls&min=0&where=name%3D'pread'")["total"], 100);
+  EXPECT_EQ(ready("flame?weight=calls&min=0&name=pr*&layers=posix")["total"], 100);
+  EXPECT_EQ(ready("flame?weight=calls&min=0&where=name%3D'pread'&layers=app")["total"], 0);
+  const json left = ready("tracks?where=name%3D'pread'")["tracks"];
+  const auto thread =
+      std::ranges::find_if(left, [](const json& one) { return one["kind"] == "thread"; });
+  ASSERT_NE(thread, left.end());
+  EXPECT_EQ((*thread)["events"], 100);
+  const std::string id = std::to_string((*thread)["id"].get<std::uint64_t>());
+  const json boxes = ready("timeline?width=10&where=name%3D'pread'&tracks=" + id);
+  std::int64_t count = 0;
+  for (const json& one : boxes["tracks"][0]["count"]) count += one.get<std::int64_t>();
+  EXPECT_EQ(count, 100);
+  EXPECT_TRUE(ready("timeline?pid=99&tracks=" + id)["tracks"].empty());
+  EXPECT_TRUE(ready("tracks?pid=99")["tracks"].empty());
+  EXPECT_EQ(ready("tracks?pid=10")["tracks"].size(), tracks().size());
+}
+
+TEST_F(CanvasRoutes, AConditionIsNothingElse) {
+  for (const char* where : {"no_such_column", "1) OR (1", "1; DROP VIEW events", "(SELECT 1", "'"}) {
+    for (const char* route : {"flame?weight=time", "tracks?x=1", "timeline?x=1"})
+      EXPECT_EQ(settled(route + std::string("&where=") + encoded(where)).status, 400) << where;
+  }
+  const std::string file = encoded("name IN (SELECT content FROM read_text('/etc/passwd'))");
+  EXPECT_EQ(settled("flame?weight=time&where=" + file).status, 403);
 }
 
 TEST_F(CanvasRoutes, Maps) {

@@ -2,6 +2,7 @@
 // Each index has a thread and a store of its own: no question of a page waits for it.
 #include "serve/canvas_shelf.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -10,8 +11,11 @@
 #include <stop_token>
 #include <thread>
 
-#include "analysis/filtered_views.h"
+#include "analysis/shown_rows.h"
 #include "analysis/store.h"
+#include "base/clock.h"
+#include "serve/question_end.h"
+#include "serve/question_watch.h"
 
 namespace fathom::serve {
 namespace {
@@ -20,6 +24,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kPatience = 300ms;
+constexpr auto kAbandoned = 5s;  // a page asks about once a second how far it is
 constexpr std::size_t kMostKept = 8;
 // A recording that grows is looked at again when that takes a small part of the time.
 constexpr int kRestFactor = 4;
@@ -27,20 +32,34 @@ constexpr char kMemory[] = "1GB";  // of the database, while it reads
 
 }  // namespace
 
-// Of one recording.
+// What all indexes share.
+struct CanvasShelf::Workshop {
+  explicit Workshop(const QuestionLimits& of) : limits(of), watch(of.memory_bytes) {}
+  QuestionLimits limits;
+  QuestionWatch watch;
+  std::atomic<std::size_t> making = 0;
+};
+
+// Of one recording, or a part of it.
 class CanvasShelf::Entry {
  public:
+  explicit Entry(Workshop& shop) : shop_(&shop) {}
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
   ~Entry() { thread_.request_stop(); }
 
-  ShelvedCanvas get(const KnownRecording& recording, const std::string& revision) {
+  ShelvedCanvas get(const WantedCanvas& wanted) {
     std::unique_lock lock(mutex_);
     used_ = Clock::now();
     const bool rested = !canvas_ || Clock::now() - ended_ > kRestFactor * took_;
-    if (revision != revision_ && !building_ && rested) start(recording, revision);
+    const bool is_old = wanted.revision != revision_;
+    if (is_old && !building_ && rested && take_turn()) start(wanted);
+    const bool waits = is_old && !building_;
     if (building_ && !canvas_) ready_.wait_for(lock, kPatience, [&] { return !building_; });
     ShelvedCanvas found{canvas_, std::nullopt, std::nullopt};
     if (building_) found.building = done_.load();
-    if (!canvas_ && failed_ && !building_) found.failed = failed_;
+    if (!canvas_ && waits) found.building = 0;
+    if (!canvas_ && failed_ && !found.building) found.failed = failed_;
     return found;
   }
   [[nodiscard]] bool is_idle() {
@@ -51,41 +70,75 @@ class CanvasShelf::Entry {
     const std::lock_guard lock(mutex_);
     return used_;
   }
+  // Makes room for one that somebody waits for.
+  void end_where_abandoned() {
+    const std::lock_guard lock(mutex_);
+    if (building_ && Clock::now() - used_ > kAbandoned) thread_.request_stop();
+  }
 
  private:
-  void start(const KnownRecording& recording, const std::string& revision) {
+  bool take_turn() {
+    std::size_t making = shop_->making;
+    while (making < kMostMaking) {
+      if (shop_->making.compare_exchange_weak(making, making + 1)) return true;
+    }
+    return false;
+  }
+
+  void start(const WantedCanvas& wanted) {
     building_ = true;
     done_ = 0;
-    thread_ = std::jthread([this, recording, revision](const std::stop_token& stop) {
+    thread_ = std::jthread([this, wanted](const std::stop_token& stop) {
       const Clock::time_point begun = Clock::now();
-      Result<analysis::Canvas> made = make(recording, stop);
+      Result<analysis::Canvas> made = make(wanted, stop);
       const std::lock_guard lock(mutex_);
       building_ = false;
-      revision_ = revision;
-      ended_ = Clock::now();
-      took_ = ended_ - begun;
+      shop_->making.fetch_sub(1);
       if (made) {
         canvas_ = std::make_shared<const analysis::Canvas>(std::move(*made));
         failed_.reset();
       } else {
         failed_ = std::move(made).error();
       }
+      // One that was given up is begun anew when somebody asks again.
+      if (made || !stop.stop_requested()) revision_ = wanted.revision;
+      ended_ = Clock::now();
+      took_ = ended_ - begun;
       ready_.notify_all();
     });
   }
 
-  Result<analysis::Canvas> make(const KnownRecording& recording, const std::stop_token& stop) {
+  Result<analysis::Canvas> make(const WantedCanvas& wanted, const std::stop_token& stop) {
     analysis::StoreOptions options;
     options.memory = kMemory;
-    FATHOM_ASSIGN(analysis::Store store, analysis::Store::open(recording.path, options));
+    FATHOM_ASSIGN(analysis::Store store, analysis::Store::open(wanted.path, options));
     const std::stop_callback end(stop, [at = store.interrupter()] { at.interrupt(); });
-    FATHOM_TRY(analysis::show_only(store, recording.part));
+    if (!wanted.part.any()) return read(store, [&] { return !stop.stop_requested(); });
+    const QuestionWatch::Handle question =
+        shop_->watch.begin(now_monotonic_ns() + shop_->limits.timeout_ns, nullptr,
+                           [at = store.interrupter()] { at.interrupt(); });
+    const auto goes_on = [&] {
+      return !stop.stop_requested() && question->end == QuestionEnd::kNot;
+    };
+    Result<analysis::Canvas> made = [&]() -> Result<analysis::Canvas> {
+      FATHOM_TRY(analysis::show_rows(store, wanted.part));
+      return read(store, goes_on);
+    }();
+    shop_->watch.finish(question);
+    if (!made && question->end != QuestionEnd::kNot)
+      return ended_question(question->end, shop_->limits);
+    return made;
+  }
+
+  template <class GoesOn>
+  Result<analysis::Canvas> read(analysis::Store& store, GoesOn goes_on) {
     return analysis::Canvas::make(store, [&](double done) {
       done_ = done;
-      return !stop.stop_requested();
+      return goes_on();
     });
   }
 
+  Workshop* shop_;
   std::mutex mutex_;
   std::condition_variable ready_;
   std::shared_ptr<const analysis::Canvas> canvas_;
@@ -100,36 +153,47 @@ class CanvasShelf::Entry {
 
 class CanvasShelf::State {
  public:
-  std::shared_ptr<Entry> entry(const std::string& id) {
+  explicit State(const QuestionLimits& limits) : shop_(limits) {}
+
+  std::shared_ptr<Entry> entry(const std::string& key) {
     const std::lock_guard lock(mutex_);
-    auto& found = entries_[id];
-    if (!found) {
-      found = std::make_shared<Entry>();
-      forget_one();
+    if (shop_.making >= kMostMaking) {
+      for (const auto& [other, one] : entries_) {
+        if (other != key) one->end_where_abandoned();
+      }
     }
-    return entries_[id];
+    std::shared_ptr<Entry>& found = entries_[key];
+    if (!found) found = std::make_shared<Entry>(shop_);
+    std::shared_ptr<Entry> held = found;
+    forget_some();
+    return held;
   }
 
  private:
-  void forget_one() {
-    if (entries_.size() <= kMostKept) return;
-    auto oldest = entries_.end();
-    for (auto one = entries_.begin(); one != entries_.end(); ++one) {
-      if (one->second.use_count() > 1 || !one->second->is_idle()) continue;
-      if (oldest == entries_.end() || one->second->used() < oldest->second->used()) oldest = one;
+  // Those that nobody asks just now, the longest unused first.
+  void forget_some() {
+    while (entries_.size() > kMostKept) {
+      auto oldest = entries_.end();
+      for (auto one = entries_.begin(); one != entries_.end(); ++one) {
+        if (one->second.use_count() > 1 || !one->second->is_idle()) continue;
+        if (oldest == entries_.end() || one->second->used() < oldest->second->used()) oldest = one;
+      }
+      if (oldest == entries_.end()) return;
+      entries_.erase(oldest);
     }
-    if (oldest != entries_.end()) entries_.erase(oldest);
   }
 
   std::mutex mutex_;
+  Workshop shop_;
   std::map<std::string, std::shared_ptr<Entry>> entries_;
 };
 
-CanvasShelf::CanvasShelf() : state_(std::make_unique<State>()) {}
+CanvasShelf::CanvasShelf(const QuestionLimits& limits)
+    : state_(std::make_unique<State>(limits)) {}
 CanvasShelf::~CanvasShelf() = default;
 
-ShelvedCanvas CanvasShelf::get(const KnownRecording& recording, const std::string& revision) {
-  return state_->entry(recording.id)->get(recording, revision);
+ShelvedCanvas CanvasShelf::get(const WantedCanvas& wanted) {
+  return state_->entry(wanted.id + '\0' + part_key(wanted.part))->get(wanted);
 }
 
 }  // namespace fathom::serve

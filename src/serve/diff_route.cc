@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "render/report_text.h"
 #include "serve/long_answer.h"
+#include "serve/question_end.h"
 #include "serve/routes.h"
 
 namespace fathom::serve {
@@ -46,7 +47,7 @@ Result<analysis::ComparedSide> read_side(const Request& request, OpenRecordings&
   for (const std::string& run : analysis::runs_in(recording->path)) {
     recording->path = run;
     const Result<RecordingLease> lease = recordings.lease_part(request, *recording, {});
-    if (!lease) return refuse(lease.error(), refusal(lease.error()));
+    if (!lease) return refuse(lease.error(), refused_lease(lease.error()));
     const Status added = analysis::add_run(side, lease->store(), run);
     if (!added) return refuse(added.error(), lease->refused(added.error()));
   }

@@ -6,12 +6,14 @@
 #include <memory>
 #include <utility>
 
+#include "analysis/shown_rows.h"
 #include "base/files.h"
 #include "base/ids.h"
 #include "base/scratch.h"
 #include "convert/export.h"
 #include "render/export/exporter.h"
 #include "serve/page_file.h"
+#include "serve/question_end.h"
 #include "serve/routes.h"
 
 namespace fathom::serve {
@@ -67,12 +69,12 @@ Result<Wanted> read_wish(const Request& request, OpenRecordings& recordings) {
   if (!wanted.exporter->parts.empty())
     return Error{Code::kInvalid, "this format is a directory of files", "use fathom export"};
   FATHOM_ASSIGN(wanted.filter, selection_of(request));
-  if (!wanted.filter.condition.empty())
-    return Error{Code::kInvalid, "an export knows no 'where'", "select by time, process and layer"};
   if (const std::string table = request.asked("table"); !table.empty()) {
     if (!wanted.exporter->of_table)
       return Error{Code::kInvalid, "this format is not made of one table", "leave table out"};
     FATHOM_TRY(analysis::find_filtered_view(table));
+    if (table != "events" && !wanted.filter.condition.empty())
+      return Error{Code::kInvalid, "a condition is about events", "leave out table or where"};
     wanted.filter.table = table;
   }
   if (const std::string weight = request.asked("weight"); !weight.empty()) {
@@ -125,7 +127,10 @@ Response export_file(const Request& request, OpenRecordings& recordings) {
   if (!room) return refusal(room.error());
   const Result<RecordingLease> lease =
       recordings.lease_to_write(request, wanted->recording, room->path());
-  if (!lease) return refusal(lease.error());
+  if (!lease) return refused_lease(lease.error());
+  if (const Status judged = analysis::judge_condition(lease->store(), wanted->filter.condition);
+      !judged)
+    return lease->refused(judged.error());
   const std::string path = join_path(room->path(), "file");
   const Status written = wanted->exporter->is_page
                              ? write_page(request, *wanted, *lease, recordings, path)

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/escape.h"
+#include "fleet/history.h"
 #include "render/json_writer.h"
 #include "serve/json_input.h"
 #include "serve/long_answer.h"
@@ -126,6 +127,25 @@ class JobRoutes {
     return ended(answer, text + "]}\n");
   }
 
+  // What `fathom job show NAME --trend --format json` prints.
+  Response trend(Request& request) const {
+    const std::string& name = request.place("job");
+    if (!fleet::is_job_name(name)) return bad_name(name);
+    const std::string kind = request.asked("kind");
+    if (!kind.empty() && !fleet::is_job_name(kind)) return refusal(400, "that is no kind of records");
+    const Result<fleet::Job> job = timed(*metrics_, [&] { return store_->job(name); });
+    if (!job) return refusal(job.error());
+    Result<fleet::HistoryAnswer> answer = timed(*metrics_, [&] {
+      return fleet::trend_of(*store_, name, kind.empty() ? fleet::kBenchmarks : kind);
+    });
+    if (!answer) {
+      Error error = std::move(answer).error();
+      if (error.code == Code::kInvalid) error.code = Code::kNotFound;  // it has no run
+      return refusal(error);
+    }
+    return json_response(fleet::answer_text(*answer, render::Format::kJson, {}));
+  }
+
   Response add_profile(Request& request) const {
     const std::string& name = request.place("job");
     if (!fleet::is_job_name(name)) return bad_name(name);
@@ -160,6 +180,7 @@ void add_job_routes(Router& router, const Subjects& subjects) {
   const std::string_view all = "/api/v1/jobs";
   const std::string_view one = "/api/v1/jobs/{job}";
   const std::string_view profile = "/api/v1/jobs/{job}/profile";
+  const std::string_view trend = "/api/v1/jobs/{job}/trend";
   const std::string_view clear = "/api/v1/jobs/{job}/clear";
   router.add({"GET", all, Role::kRead, [jobs](Request& r) { return jobs.list(r); }});
   router.add({"POST", all, Role::kAdmin, [jobs](Request& r) { return jobs.create(r); }});
@@ -167,6 +188,7 @@ void add_job_routes(Router& router, const Subjects& subjects) {
   router.add({"DELETE", one, Role::kAdmin, [jobs](Request& r) { return jobs.remove(r); }});
   router.add({"POST", clear, Role::kAdmin, [jobs](Request& r) { return jobs.clear(r); }});
   router.add({"GET", profile, Role::kRead, [jobs](Request& r) { return jobs.profile(r); }});
+  router.add({"GET", trend, Role::kRead, [jobs](Request& r) { return jobs.trend(r); }});
   router.add({"POST", profile, Role::kSubmit, [jobs](Request& r) { return jobs.add_profile(r); }});
 }
 

@@ -17,6 +17,7 @@
 #include "base/file_limit.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "serve/question_end.h"
 #include "serve/question_watch.h"
 #include "serve/recording_stamp.h"
 
@@ -46,24 +47,13 @@ bool is_fresh(const OpenStore& open, const RecordingStamp& now, std::int64_t now
          now_ns - open.opened_ns < std::max(kFreshNs, kOpeningShare * open.took_ns);
 }
 
-std::string key_of(const std::string& path, const analysis::RowFilter& filter, bool positions) {
-  std::string key = path;
-  const auto add = [&](const std::string& text) { key += '\0' + text; };
-  const auto add_all = [&](const auto& values) {
-    for (const auto& value : values) key += fmt::format("\1{}", value);
-    key += '\2';
-  };
-  if (!filter.any()) return key;
-  add_all(filter.layers);
-  add_all(filter.names);
-  add_all(filter.pids);
-  add_all(filter.tids);
-  add_all(filter.hosts);
-  add(filter.from_ns ? std::to_string(*filter.from_ns) : "");
-  add(filter.to_ns ? std::to_string(*filter.to_ns) : "");
-  add(positions ? "positions" : "");
-  add(filter.condition);
-  return key;
+// What a limit that was hit says; refused_lease() knows it again by these words.
+constexpr std::string_view kTookTooLong = "the question took more time than ";
+constexpr std::string_view kTookTooMuch = "the question needs more memory than it may have";
+
+bool is_out_of_memory(const Error& error) {
+  return error.message.starts_with("Out of Memory Error") ||
+         error.message.starts_with("out of memory");
 }
 
 Error too_many() {
@@ -74,6 +64,54 @@ Error waited_too_long() {
 }
 
 }  // namespace
+
+std::string part_key(const analysis::RowFilter& filter) {
+  std::string key;
+  if (!filter.any()) return key;
+  // With its length, so that no text can pretend to be two.
+  const auto add = [&](const std::string& text) {
+    key += fmt::format(" {}:{}", text.size(), text);
+  };
+  const auto add_all = [&](const auto& values) {
+    key += fmt::format(" {}", values.size());
+    for (const auto& value : values) add(fmt::format("{}", value));
+  };
+  add_all(filter.layers);
+  add_all(filter.names);
+  add_all(filter.pids);
+  add_all(filter.tids);
+  add_all(filter.hosts);
+  add(filter.from_ns ? std::to_string(*filter.from_ns) : "");
+  add(filter.to_ns ? std::to_string(*filter.to_ns) : "");
+  add(filter.condition);
+  return key;
+}
+
+Error ended_question(QuestionEnd end, const QuestionLimits& limits) {
+  switch (end) {
+    case QuestionEnd::kTime:
+      return {Code::kUnavailable,
+              std::string(kTookTooLong) + human_ns(static_cast<double>(limits.timeout_ns)),
+              "ask for a part of the recording, or raise --timeout"};
+    case QuestionEnd::kMemory:
+      return {Code::kUnavailable, std::string(kTookTooMuch),
+              "ask for a part of the recording, or raise --memory"};
+    case QuestionEnd::kNot:
+    case QuestionEnd::kGone:
+      break;
+  }
+  return {Code::kUnavailable, "nobody waits for the answer", ""};
+}
+
+Response refused_lease(const Error& error) {
+  const bool is_memory = is_out_of_memory(error) || error.message.starts_with(kTookTooMuch);
+  const bool is_time = error.message.starts_with(kTookTooLong);
+  Response response = refusal(is_memory ? ended_question(QuestionEnd::kMemory, {}) : error);
+  if (is_time) response.status = 408;
+  if (is_memory) response.status = 413;
+  if (is_time || is_memory) response.headers.clear();  // another try would not help
+  return response;
+}
 
 class OpenRecordings::State {
  public:
@@ -191,38 +229,17 @@ const std::vector<std::string>& RecordingLease::part_words() const { return held
 bool RecordingLease::ended() const { return held_->question->end != QuestionEnd::kNot; }
 
 QuestionEnd RecordingLease::end_of(const Error& error) const {
-  const bool out_of_memory = error.message.starts_with("Out of Memory Error") ||
-                             error.message.starts_with("out of memory");
   const QuestionEnd end = held_->question->end;
-  return end == QuestionEnd::kNot && out_of_memory ? QuestionEnd::kMemory : end;
+  return end == QuestionEnd::kNot && is_out_of_memory(error) ? QuestionEnd::kMemory : end;
 }
 
 Error RecordingLease::explained(Error error) const {
-  const std::string hint = "ask for a part of the recording, or raise ";
-  switch (end_of(error)) {
-    case QuestionEnd::kNot:
-      return error;
-    case QuestionEnd::kGone:
-      return {Code::kUnavailable, "nobody waits for the answer", ""};
-    case QuestionEnd::kTime:
-      return {Code::kUnavailable,
-              "the question took more time than " +
-                  human_ns(static_cast<double>(held_->state->limits_.timeout_ns)),
-              hint + "--timeout"};
-    case QuestionEnd::kMemory:
-      return {Code::kUnavailable, "the question needs more memory than it may have",
-              hint + "--memory"};
-  }
-  return error;
+  const QuestionEnd end = end_of(error);
+  return end == QuestionEnd::kNot ? error : ended_question(end, held_->state->limits_);
 }
 
 Response RecordingLease::refused(const Error& error) const {
-  const QuestionEnd end = end_of(error);
-  Response response = refusal(explained(error));
-  if (end == QuestionEnd::kTime) response.status = 408;
-  if (end == QuestionEnd::kMemory) response.status = 413;
-  if (end != QuestionEnd::kNot) response.headers.clear();  // another try would not help
-  return response;
+  return refused_lease(explained(error));
 }
 
 OpenRecordings::OpenRecordings(RecordingPlaces& places, trace::NameResolver names,
@@ -256,7 +273,8 @@ Result<RecordingLease> OpenRecordings::lease_part(const Request& request,
   FATHOM_ASSIGN(RecordingLease lease, begin(request, recording));
   RecordingLease::Held& held = *lease.held_;
   const analysis::RowFilter& filter = shown_part(held.recording, asked);
-  const std::string key = key_of(held.recording.path, filter, positions);
+  std::string key = held.recording.path + '\0' + part_key(filter);
+  if (positions && filter.any()) key += " positions";
   const RecordingStamp stamp = stamp_of(held.recording.path);
   held.open = state_->take_kept(key, stamp);
   const bool is_new = !held.open;

@@ -42,9 +42,8 @@ constexpr std::int64_t kManyEvents = 2'000'000;
 using Details = std::span<const std::string_view>;
 constexpr std::string_view kPlain[] = {""};
 constexpr std::string_view kTops[] = {"?top=1000", "?top=100"};
-constexpr std::string_view kShares[] = {"&order=time&min=0.0002", "&order=time&min=0.001",
-                                        "&order=time&min=0.005", "&order=time&min=0.02",
-                                        "&order=time&min=0.1"};
+constexpr std::string_view kShares[] = {"&min=0.0002", "&min=0.001", "&min=0.005", "&min=0.02",
+                                        "&min=0.1"};
 constexpr std::string_view kHeats[] = {"&bins=240&top=64", "&bins=240&top=16", "&bins=60&top=16",
                                        "&bins=60&top=4"};
 constexpr std::string_view kPlaces[] = {"&bins=200", "&bins=100&offset_bins=32",
@@ -152,12 +151,10 @@ class PageData::State {
     for (const json& loss : card["lost"])
       lost.push_back(std::to_string(number_in(loss, "count")) + " " + text_in(loss, "reason"));
     out.title = command.empty() ? recording_.name : join(command, " ");
-    out.facts = {{"Command", join(command, " ")},
-                 {"Recording", recording_.name},
-                 {"State", text_in(card, "state")},
-                 {"Duration", human_ns(static_cast<double>(wall_ns_))},
-                 {"Hosts", join(hosts, ", ")},
-                 {"Lost", lost.empty() ? "nothing" : join(lost, ", ")}};
+    out.facts = {
+        {"Command", join(command, " ")},   {"Recording", recording_.name},
+        {"State", text_in(card, "state")}, {"Duration", human_ns(static_cast<double>(wall_ns_))},
+        {"Hosts", join(hosts, ", ")},      {"Lost", lost.empty() ? "nothing" : join(lost, ", ")}};
     return out;
   }
 
@@ -243,11 +240,12 @@ class PageData::State {
     std::vector<std::string> weights = {"time", "cpu", "offcpu", "bytes", "calls"};
     for (std::string& event : first_texts(statements_["sampled_events"], kMostEvents))
       weights.push_back(std::move(event));
-    Room left = room(kMostOfFlames, 2 * weights.size());
-    for (const char* invert : {"0", "1"}) {
+    constexpr std::string_view kOrders[] = {"&invert=0", "&invert=1", "&order=time&invert=0"};
+    Room left = room(kMostOfFlames, std::size(kOrders) * weights.size());
+    for (const std::string_view order : kOrders) {
       for (const std::string& weight : weights) {
         const std::string asked =
-            "/flame?weight=" + fleet::url_encoded(weight) + "&invert=" + invert;
+            "/flame?weight=" + fleet::url_encoded(weight) + std::string(order);
         FATHOM_TRY(put_within(left, asked, kShares));
       }
     }

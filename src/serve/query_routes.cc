@@ -9,8 +9,10 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "render/json_writer.h"
+#include "serve/column_help.h"
 #include "serve/json_input.h"
 #include "serve/long_answer.h"
+#include "serve/question_end.h"
 #include "serve/routes.h"
 
 namespace fathom::serve {
@@ -137,7 +139,7 @@ Response query(const Request& request, OpenRecordings& recordings) {
   if (asked->sql.size() > kLongestStatement)
     return refusal(413, "the statement is longer than 1 MiB");
   const Result<RecordingLease> lease = recordings.lease(request, asked->recording);
-  if (!lease) return refusal(lease.error());
+  if (!lease) return refused_lease(lease.error());
   const std::int64_t most = recordings.limits().rows;
   const std::int64_t limit = asked->limit < 0 ? most : std::min(asked->limit, most);
   const std::int64_t begin = now_monotonic_ns();
@@ -170,7 +172,7 @@ bool is_inner(std::string_view name) {
 
 Response schema(const Request& request, OpenRecordings& recordings) {
   const Result<RecordingLease> lease = recordings.lease(request);
-  if (!lease) return refusal(lease.error());
+  if (!lease) return refused_lease(lease.error());
   const Result<Table> columns = lease->store().query_untrusted(
       "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal "
       "AND database_name = 'memory' AND schema_name = 'main' ORDER BY table_name, column_index");
@@ -191,7 +193,8 @@ Response schema(const Request& request, OpenRecordings& recordings) {
     json.key("columns").begin_array();
     for (const std::vector<Value>* row : rows) {
       json.begin_object().key("name").value(text_in((*row)[1]));
-      json.key("type").value(text_in((*row)[2])).end_object();
+      json.key("type").value(text_in((*row)[2]));
+      json.key("help").value(column_help(view, text_in((*row)[1]))).end_object();
     }
     json.end_array().end_object();
   }

@@ -9,6 +9,7 @@
 
 #include "serve/byte_range.h"
 #include "serve/coding.h"
+#include "fleet/history.h"
 #include "serve/openapi.h"
 #include "serve/testing/site.h"
 
@@ -147,6 +148,29 @@ TEST_F(Routes, AStoreThatFailsAcknowledgesNothing) {
   }
   site_.store().fail_with(std::nullopt);
   EXPECT_EQ(site_.metrics().text().find("fathom_batches_total{"), std::string::npos);
+}
+
+TEST_F(Routes, ATrendIsWhatTheCommandPrints) {
+  const std::string trend = "/api/v1/jobs/j/trend";
+  EXPECT_EQ(status(site_.ask("GET", trend)), 404) << "it has no run";
+  EXPECT_EQ(status(site_.ask("GET", "/api/v1/jobs/gone/trend")), 404);
+  EXPECT_EQ(status(site_.ask("GET", trend + "?kind=%20")), 400);
+  nlohmann::json records = nlohmann::json::array();
+  for (int i = 0; i < 60; ++i) {
+    const double wall = (i < 30 ? 1.0 : 2.0) + (i * 7 % 5) / 1000.0;
+    records.push_back({{"command", {"./p"}},
+                       {"host", {{"name", "north"}}},
+                       {"runs", {{{"wall_s", wall}, {"exit", 0}}}}});
+  }
+  const nlohmann::json batch = {{"client", "c"}, {"seq", 1}, {"records", records}};
+  ASSERT_EQ(status(site_.ask("POST", "/api/v1/jobs/j/benchmarks", batch.dump())), 200);
+  const Response response = site_.ask("GET", trend);
+  ASSERT_EQ(response.status, 200) << response.body.text;
+  const nlohmann::json answer = nlohmann::json::parse(response.body.text);
+  ASSERT_EQ(answer["alerts"].size(), 1U) << response.body.text;
+  EXPECT_EQ(response.body.text,
+            fleet::answer_text(*fleet::trend_of(site_.store(), "j"), render::Format::kJson, {}));
+  EXPECT_EQ(status(site_.ask("GET", trend + "?kind=other")), 404);
 }
 
 TEST_F(Routes, NoMemoryLeft) {

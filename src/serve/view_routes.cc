@@ -12,6 +12,7 @@
 #include "render/json_writer.h"
 #include "render/report_text.h"
 #include "serve/long_answer.h"
+#include "serve/question_end.h"
 #include "serve/routes.h"
 
 namespace fathom::serve {
@@ -193,7 +194,7 @@ class ViewRoutes {
     options.rules = *rules;
     const Result<RecordingLease> lease =
         page_.recordings->lease_part(request, *recording, filter, view.of_positions);
-    if (!lease) return refusal(lease.error());
+    if (!lease) return refused_lease(lease.error());
     Result<analysis::Report> report = analysis::report_shown(
         lease->store(), view, options, shown_part(*recording, filter), lease->part_words());
     if (!report) return lease->refused(report.error());

@@ -99,7 +99,9 @@ TEST_F(ViewRoutes, WhatCannotBeMeantIsRefused) {
       {"/api/v1/report/functions?recording=%2Fetc", 404},
       {"/api/v1/export?format=nothing", 400},
       {"/api/v1/export?format=alnair", 400},
-      {"/api/v1/export?format=csv&where=true", 400},
+      {"/api/v1/export?format=csv&where=no_such_column", 400},
+      {"/api/v1/export?format=csv&where=1)%20OR%20(1", 400},
+      {"/api/v1/export?format=csv&table=counters&where=true", 400},
       {"/api/v1/schema?recording=ghost", 404}};
   for (const auto& c : cases) {
     const Response response = site_.ask("GET", c.target);
@@ -158,6 +160,26 @@ TEST(ViewLimits, AQuestionThatTakesTooLongIsEnded) {
   EXPECT_EQ(told(site.ask("POST", "/api/v1/query", R"({"sql":"SELECT 1"})"))["rows"][0][0], 1);
 }
 
+// A part takes a pass over its events before anything can be asked of it.
+TEST(ViewLimits, APartThatTakesTooLongSaysWhatToDo) {
+  PageSite site({.timeout_ns = 2'000'000'000});
+  const std::string where =
+      "&where=(SELECT+count(*)+FROM+range(1000000)+a,range(1000000)+b,range(1000000)+c+WHERE+"
+      "a.range*b.range%257=c.range%2511)%3Edur";
+  for (const char* target : {"report/functions?x=1", "heatmap?x=1", "export?format=csv"}) {
+    const Response response = site.ask("GET", "/api/v1/" + std::string(target) + where);
+    EXPECT_EQ(response.status, 408) << target << response.body.text;
+    EXPECT_NE(response.body.text.find("--timeout"), std::string::npos) << response.body.text;
+    EXPECT_EQ(header(response, "Retry-After"), "") << "another try would not help";
+  }
+  // The index of a part is made in the background.
+  Response flame;
+  do {
+    flame = site.ask("GET", "/api/v1/flame?weight=time" + where);
+  } while (flame.status == 503);
+  EXPECT_EQ(flame.status, 408) << flame.body.text;
+}
+
 TEST(ViewLimits, AQuestionEndsWhenItsClientGoes) {
   PageSite site;
   site.gone = std::make_shared<std::atomic<bool>>(false);
@@ -203,6 +225,10 @@ TEST_F(ViewRoutes, TheSchemaNamesWhatSqlMay) {
   std::map<std::string, json> views;
   for (const json& view : schema) views[view["view"]] = view["columns"];
   ASSERT_TRUE(views.contains("events"));
+  EXPECT_EQ(views["events"][0]["help"], "when it began");
+  for (const auto& [name, columns] : views) {
+    for (const json& column : columns) EXPECT_NE(column["help"], "") << name << "." << column["name"];
+  }
   EXPECT_EQ(views["events"][0]["type"], "BIGINT");
   for (const auto& [name, columns] : views)
     EXPECT_EQ(query("FROM \"" + name + "\" LIMIT 1").status, 200) << name;
@@ -214,6 +240,10 @@ TEST_F(ViewRoutes, AnExportIsAFile) {
   EXPECT_EQ(header(file, "Content-Disposition"), "attachment; filename=\"many__b_.csv\"");
   const std::string text = *file.body.file->read_range(0, file.body.length);
   EXPECT_EQ(std::ranges::count(text, '\n'), 104);
+  const Response part = site_.ask("GET", "/api/v1/export?format=csv&where=name%3D'write'");
+  ASSERT_EQ(part.status, 200) << part.body.text;
+  const std::string rows = *part.body.file->read_range(0, part.body.length);
+  EXPECT_EQ(std::ranges::count(rows, '\n'), 2) << rows;  // the head and the one write
   for (const char* format : {"perfetto", "speedscope", "chrome", "parquet", "html"}) {
     const Response one = site_.ask("GET", std::string("/api/v1/export?format=") + format);
     EXPECT_EQ(one.status, 200) << format << one.body.text;

@@ -114,3 +114,58 @@ def check_maps(view: View) -> None:
     of_file = f"file = '{name}' AND category = 'write' AND layer IN ('posix', 'stdio') AND \"offset\" IS NOT NULL"
     wanted = view.rows(f"SELECT CAST(sum(bytes) AS BIGINT) FROM events WHERE {of_file}")[0][0]
     check("places in a file", wanted, sum(sum(row) for row in places["write"]))
+
+
+def ready(view: View, what: str) -> Any:
+    """Once the index of the part is there."""
+    for _ in range(600):
+        answer = view.bare("GET", API + what, Authorization=f"Bearer {view.token}")
+        if answer.status != 503 and "building" not in answer.json:
+            check(f"status of {what} ({answer.body[:200]!r})", 200, answer.status)
+            return answer.json
+        time.sleep(0.1)
+    raise AssertionError(f"the index is never ready: {what}")
+
+
+def test_canvas_of_a_selection(box: Box) -> None:
+    """One selection means the same rows in every picture, in an export and in SQL."""
+    box.record(sys.executable, "-c", PROGRAM)
+    with viewing(box) as view:
+        pid = view.rows("SELECT mode(pid) FROM events")[0][0]
+        for given, where in (
+            ("where=" + quote("name LIKE 'w%' AND bytes > 500"), "name LIKE 'w%' AND bytes > 500"),
+            (f"name=wr*,open*&pid={pid}", f"(name GLOB 'wr*' OR name GLOB 'open*') AND pid = {pid}"),
+            ("layers=posix&where=" + quote("category = 'read'"), "layer = 'posix' AND category = 'read'"),
+        ):
+            count, bytes_moved = view.rows(f"SELECT count(*), CAST(sum(bytes) AS BIGINT) FROM events WHERE {where}")[0]
+            check_true(f"there are some: {where}", count > 0)
+            check(f"flame of {given}", count, ready(view, f"flame?weight=calls&min=0&{given}")["total"])
+            check(f"flame in time order of {given}", count, ready(view, f"flame?weight=calls&order=time&{given}")["total"])
+            tracks = ready(view, f"tracks?{given}")["tracks"]
+            ids = ",".join(str(track["id"]) for track in tracks if track["kind"] in ("thread", "layer"))
+            boxes = ready(view, f"timeline?width=100&tracks={ids}&{given}")["tracks"]
+            check(f"boxes of {given}", count, sum(sum(track["count"]) for track in boxes))
+            export = view.ask("GET", f"{API}export?format=csv&{given}").body.decode()
+            check(f"rows of the export of {given}", count + 1, export.count("\n"))
+            heat = asked(view, f"heatmap?rows=process&what=bytes&top=2000&{given}")
+            check(f"heat map of {given}", bytes_moved or 0, sum(sum(row) for row in heat["cells"]))
+
+
+def test_canvas_of_sums(box: Box) -> None:
+    """Calls that were only added up are on the timeline: as many as SQL says, in boxes that never overlap."""
+    program = "x = [bytes(i % 3000) for i in range(100000)]"
+    box.record(sys.executable, "-c", program, options=("--layers", "heap", "--interval", "10ms"))
+    with viewing(box) as view:
+        tracks = [track for track in tracks_of(view) if track.get("sums")]
+        check_true("there are tracks", bool(tracks))
+        ids = ",".join(str(track["id"]) for track in tracks)
+        calls, end = view.rows("SELECT CAST(sum(calls) AS BIGINT), max(ts + width) FROM intervals")[0]
+        check("calls of all tracks", calls, sum(track["events"] for track in tracks))
+        for width in (1, 50, 5000):
+            boxes = asked(view, f"timeline?from=0&to={end}&width={width}&tracks={ids}")["tracks"]
+            check(f"calls in {width} pixels", calls, sum(sum(track["count"]) for track in boxes))
+            for track in boxes:
+                last: dict[int, int] = {}
+                for depth, start, dur in zip(track["depth"], track["start"], track["dur"], strict=True):
+                    check_true("boxes do not overlap", start >= last.get(depth, start))
+                    last[depth] = start + dur

@@ -181,7 +181,7 @@ def questions_of(overview: dict[str, Any], without: tuple[str, ...]) -> Question
     notes = overview.get("notes", {})
     texts = [line["text"] for line in overview["words"]] + [LEFT_OUT.sub("", note) for note in notes.values()]
     texts = [text for text in texts if text]
-    names = [name for name in overview if name not in ("words", "insights", "notes", *without)]
+    names = [name for name in overview if name not in ("words", "insights", "notes", "units", *without)]
     unknown = [name for name in names if name not in TABLES]
     check("tables whose numbers have no question in tests/e2e/sentences.py", [], unknown)
     by_id = {header_of(rule, "id"): rule for rule in RULES}

@@ -16,6 +16,8 @@ namespace {
 
 // Pages that answers looked at stay mapped for so many of them: neighbours need the same ones.
 constexpr std::uint64_t kAnswersBetweenRests = 64;
+// Of one answer, about: whoever asks for many tracks at once gets wider bins.
+constexpr std::int64_t kMostBoxes = 2'000'000;
 
 }  // namespace
 
@@ -48,7 +50,13 @@ class Canvas::State {
 
   [[nodiscard]] Boxes boxes(const Window& window, std::int64_t width,
                             std::span<const TrackId> wanted) const {
-    const BinnedWindow bins = binned(window, width);
+    std::size_t lanes = 1;
+    for (const TrackId id : wanted) {
+      const auto range = lanes_of_.find(id);
+      if (range != lanes_of_.end()) lanes += range->second.second - range->second.first;
+    }
+    const BinnedWindow bins =
+        binned(window, std::min(width, kMostBoxes / static_cast<std::int64_t>(lanes) + 1));
     Boxes out{.window = bins.window, .names = {}, .tracks = {}};
     Names names(*this, out.names);
     std::vector<LaneReader::Found> found;
@@ -127,12 +135,18 @@ class Canvas::State {
    public:
     Names(const State& state, std::vector<std::string>& out) : state_(state), out_(out) {}
     Box box(const LaneReader::Found& found, std::uint64_t first_row) {
-      const Kinds::Kind& kind = state_.rows_.kinds.kind(found.kind);
+      if (!known_ || found.kind != last_) {  // neighbours are often of one kind
+        const Kinds::Kind& kind = state_.rows_.kinds.kind(found.kind);
+        known_ = true;
+        last_ = found.kind;
+        name_ = number(kind.name);
+        layer_ = number(kind.layer);
+      }
       return {.start = found.start,
               .dur = found.dur,
               .busy = found.busy,
-              .name = number(kind.name),
-              .layer = number(kind.layer),
+              .name = name_,
+              .layer = layer_,
               .count = static_cast<std::int64_t>(found.count),
               .row = found.count == 1 ? static_cast<std::int64_t>(first_row + found.row) : -1};
     }
@@ -147,6 +161,8 @@ class Canvas::State {
     const State& state_;
     std::vector<std::string>& out_;
     std::unordered_map<std::uint32_t, std::uint32_t> numbers_;
+    bool known_ = false;
+    std::uint32_t last_ = 0, name_ = 0, layer_ = 0;
   };
 
   [[nodiscard]] const LaneFiles& files() const { return rows_.book.files(); }

@@ -15,6 +15,9 @@
 #include "analysis/canvas/event.h"
 #include "analysis/canvas/flame.h"
 #include "analysis/canvas/maps.h"
+#include "analysis/canvas/sum_boxes.h"
+#include "analysis/canvas/track_choice.h"
+#include "analysis/shown_rows.h"
 #include "base/cell.h"
 #include "trace/recording/recording_writer.h"
 
@@ -82,6 +85,21 @@ class Scene {
     row.layer = writer_->strings().code("resource");
     row.name = writer_->strings().code(name);
     row.value = value;
+    batch.rows.push_back(row);
+    EXPECT_TRUE(writer_->append(batch));
+  }
+  void add_sum(int tid, std::int64_t ts, std::int64_t width, const char* name, std::int64_t calls,
+               std::int64_t dur) {
+    trace::IntervalRow row;
+    row.ts = ts;
+    row.width = width;
+    row.pid = kPid;
+    row.tid = tid;
+    row.layer = writer_->strings().code("vfs");
+    row.name = writer_->strings().code(name);
+    row.calls = calls;
+    row.dur = dur;
+    trace::IntervalBatch batch;
     batch.rows.push_back(row);
     EXPECT_TRUE(writer_->append(batch));
   }
@@ -397,6 +415,86 @@ TEST_F(CanvasTest, AnEventTellsAllThatIsKnown) {
   EXPECT_NE(canvas_->find(flows->flows[0].to_track), nullptr);
 }
 
+TEST_F(CanvasTest, AFlowNeedsOneEndInTheWindow) {
+  make_scene();
+  open();
+  // Launches are at i * 1000, their kernels 500 later.
+  const Result<Flows> ends = flows_in(*store_, {1400, 1600});
+  ASSERT_TRUE(ends) << ends.error().message;
+  ASSERT_EQ(ends->flows.size(), 1U);
+  EXPECT_EQ(ends->flows[0].from_t, 1000);
+  EXPECT_EQ(ends->flows[0].to_t, 1500);
+  const Result<Flows> begins = flows_in(*store_, {1900, 2100});
+  ASSERT_TRUE(begins);
+  ASSERT_EQ(begins->flows.size(), 1U);
+  EXPECT_EQ(begins->flows[0].from_t, 2000);
+  EXPECT_EQ(begins->flows[0].to_t, 2500);
+  EXPECT_EQ(flows_in(*store_, {1600, 1900})->flows.size(), 0U);
+  EXPECT_EQ(flows_in(*store_, {0, 1'000'000})->flows.size(), 200U);
+  RowFilter filter;
+  filter.condition = "correlation < 3";
+  EXPECT_EQ(flows_in(*store_, {0, 1'000'000}, filter)->flows.size(), 3U);
+}
+
+TEST_F(CanvasTest, SumsAreBoxesAsWideAsTheirIntervals) {
+  Scene scene(path());
+  for (int i = 0; i < 10; ++i) {
+    scene.add_sum(7, i * 1000, 1000, "vfs_read", 5, 300);
+    scene.add_sum(7, i * 1000, 1000, "vfs_write", 2, 400);
+    for (int name = 0; name < 9; ++name)
+      scene.add_sum(8, i * 1000, 1000, ("call" + std::to_string(name)).c_str(), 1, 90 - name);
+  }
+  scene.finish();
+  open();
+  const Track* few = find(TrackKind::kLayer, "vfs, summed");
+  ASSERT_NE(few, nullptr);
+  EXPECT_EQ(few->events, 70);
+  EXPECT_EQ(few->lanes, (std::vector<std::string>{"vfs_write", "vfs_read"}));
+  std::vector<const Track*> tracks;
+  for (const Track& track : canvas_->tracks().tracks) {
+    if (track.is_of_sums()) tracks.push_back(&track);
+  }
+  ASSERT_EQ(tracks.size(), 2U);
+  EXPECT_EQ(tracks[1]->depth, 8);
+  for (const std::int64_t width : {1, 3, 10, 1000}) {
+    Boxes boxes;
+    ASSERT_TRUE(add_sum_boxes(*store_, tracks, {0, 10'000}, width, boxes));
+    ASSERT_EQ(boxes.tracks.size(), 2U);
+    std::int64_t calls = 0;
+    for (const TrackBoxes& track : boxes.tracks) {
+      for (std::size_t i = 0; i < track.boxes.size(); ++i) {
+        calls += track.boxes[i].count;
+        if (i == 0 || track.depth[i] != track.depth[i - 1]) continue;
+        EXPECT_GE(track.boxes[i].start, track.boxes[i - 1].start + track.boxes[i - 1].dur);
+      }
+    }
+    EXPECT_EQ(calls, 160) << width;
+  }
+  Boxes window;
+  ASSERT_TRUE(add_sum_boxes(*store_, std::vector{few}, {2500, 3500}, 1000, window));
+  ASSERT_EQ(window.tracks.size(), 1U);
+  EXPECT_EQ(window.tracks[0].boxes.size(), 4U);  // two intervals of two names
+  EXPECT_EQ(window.tracks[0].boxes[0].start, 2000);
+  EXPECT_EQ(window.tracks[0].boxes[0].busy, 400);
+}
+
+TEST_F(CanvasTest, ASelectionLeavesTracksAndThoseAboveThem) {
+  make_scene();
+  open();
+  RowFilter filter;
+  filter.tids = {8};
+  const std::vector<Track> chosen = chosen_tracks(canvas_->tracks().tracks, filter);
+  ASSERT_FALSE(chosen.empty());
+  EXPECT_EQ(chosen[0].kind, TrackKind::kHost);
+  for (const Track& track : chosen) {
+    const bool is_above = track.kind == TrackKind::kHost || track.kind == TrackKind::kProcess;
+    EXPECT_TRUE(is_above || track.tid == 8) << track.name;
+  }
+  filter.tids = {12345};
+  EXPECT_TRUE(chosen_tracks(canvas_->tracks().tracks, filter).empty());
+  EXPECT_EQ(chosen_tracks(canvas_->tracks().tracks, {}).size(), canvas_->tracks().tracks.size());
+}
+
 TEST_F(CanvasTest, ParentsAreThoseAround) {
   {
     Scene scene(path());
@@ -491,8 +589,82 @@ TEST_F(CanvasTest, FlamesOfAPart) {
             number("SELECT CAST(sum(least(ts + dur, 50000) - greatest(ts, 1000)) AS BIGINT) FROM "
                    "events e WHERE "
                    "layer = 'posix' AND ts < 50000 AND ts + dur > 1000 AND depth = 2"));
-  filter.condition = "bytes > 7";
-  EXPECT_FALSE(flame_of_calls(*canvas_, {}, filter));
+  RowFilter same;
+  same.from_ns = 1000;
+  same.to_ns = 50'000;
+  RowFilter rows;
+  rows.condition = "layer = 'posix'";
+  ASSERT_TRUE(show_rows(*store_, rows));
+  const Result<Canvas> part = Canvas::make(*store_);
+  ASSERT_TRUE(part) << part.error().message;
+  const Result<Flame> other = flame_of_calls(*part, {.weight = "time", .least = 0}, same);
+  ASSERT_TRUE(other);
+  EXPECT_EQ(own_by_name(*other), own_by_name(*flame));
+}
+
+// Nodes below the threads, as "depth name", in their order.
+std::vector<std::string> nodes_of(const Flame& flame) {
+  std::vector<std::string> nodes;
+  std::vector<int> depth;
+  for (std::size_t i = 0; i < flame.parent.size(); ++i) {
+    depth.push_back(i == 0 ? 0 : depth[static_cast<std::size_t>(flame.parent[i])] + 1);
+    if (depth[i] > 1)
+      nodes.push_back(fmt::format("{} {}", depth[i] - 2, flame.names[flame.name[i]]));
+  }
+  return nodes;
+}
+
+TEST_F(CanvasTest, TimeOrderHasANodeForEachStretch) {
+  Scene scene(path());
+  scene.add({7, 1, 0, 100, "posix", "read"});
+  scene.add({7, 1, 100, 100, "posix", "read"});
+  scene.add({7, 1, 200, 300, "posix", "write"});
+  scene.add({7, 1, 500, 100, "posix", "read"});
+  scene.add({7, 0, 0, 1000, "app", "step"});
+  scene.add({7, 0, 1000, 1000, "app", "rest"});
+  scene.add({7, 0, 2000, 1000, "app", "step"});
+  scene.finish();
+  open();
+  const Result<Flame> all =
+      flame_of_calls(*canvas_, {.weight = "time", .in_time = true, .least = 0}, {});
+  ASSERT_TRUE(all) << all.error().message;
+  EXPECT_EQ(all->total, 3000);
+  EXPECT_EQ(nodes_of(*all), (std::vector<std::string>{"0 step", "1 read", "1 write", "1 read",
+                                                      "0 rest", "0 step"}));
+  EXPECT_EQ(all->start, (std::vector<std::int64_t>{0, 0, 0, 0, 200, 500, 1000, 2000}));
+  EXPECT_EQ(all->calls[3], 2);
+  const Result<Flame> some =
+      flame_of_calls(*canvas_, {.weight = "time", .in_time = true, .least = 0.09}, {});
+  ASSERT_TRUE(some);
+  EXPECT_EQ(nodes_of(*some), (std::vector<std::string>{"0 step", "1 (1 smaller)", "1 write",
+                                                       "1 (1 smaller)", "0 rest", "0 step"}));
+  EXPECT_EQ(some->total, 3000);
+  EXPECT_FALSE(flame_of_calls(*canvas_, {.invert = true, .in_time = true}, {}));
+}
+
+TEST_F(CanvasTest, TimeOrderHoldsEverythingAndIsSmall) {
+  make_scene();
+  open();
+  const Result<Flame> tree = flame_of_calls(*canvas_, {.weight = "time", .least = 0}, {});
+  for (const double least : {0.0, 0.01, 0.3}) {
+    const Result<Flame> flame =
+        flame_of_calls(*canvas_, {.weight = "time", .in_time = true, .least = least}, {});
+    ASSERT_TRUE(tree && flame);
+    EXPECT_EQ(flame->total, tree->total);
+    std::int64_t own = 0;
+    for (const std::int64_t self : flame->self) own += self;
+    EXPECT_EQ(own, flame->total);
+    for (std::size_t i = 1; i < flame->parent.size(); ++i)
+      EXPECT_LT(flame->parent[i], static_cast<std::int32_t>(i));
+    if (least > 0) {
+      EXPECT_LT(static_cast<double>(flame->name.size()), 2 * 6 / least + 20);
+    }
+  }
+  const Result<Flame> cpu =
+      flame_of_samples(*store_, {.weight = "cpu", .in_time = true, .least = 0});
+  ASSERT_TRUE(cpu) << cpu.error().message;
+  EXPECT_EQ(nodes_of(*cpu),
+            (std::vector<std::string>{"0 main", "1 parse", "2 inner", "1 solve", "2 inner"}));
 }
 
 TEST_F(CanvasTest, FlamesOfSamples) {

@@ -107,29 +107,63 @@ Result<EventDetails> event_details(Store& store, const Canvas& canvas, std::int6
   return details;
 }
 
-Result<Flows> flows_in(Store& store, const Window& window) {
-  FATHOM_ASSIGN(const Table rows,
-                store.query(fmt::format(kConnected,
-                                        fmt::format("ts >= {} AND ts < {}", window.from, window.to),
-                                        2 * kMostFlows)));
+namespace {
+
+// Ends in the window, and those outside of it that belong to one of them.
+std::string flows_sql(const Window& window, const std::string& where) {
+  const std::string columns =
+      "coalesce(host, '') AS host, pid, tid, depth, layer, device, stream, ts, dur, name, "
+      "correlation";
+  return fmt::format(
+      R"(WITH inside AS (
+           SELECT {columns}, count(*) OVER () AS ends FROM events {where} AND correlation IS NOT NULL
+           AND ts >= {from} AND ts < {to} ORDER BY ts LIMIT {most}),
+         seen AS (SELECT coalesce(max(ts), 0) AS last, coalesce(any_value(ends), 0) > {most} AS cut FROM inside)
+         SELECT * FROM inside
+         UNION ALL
+         SELECT {columns}, 0 FROM events {where} AND correlation IS NOT NULL
+         AND ts >= {from} - {far} AND ts < {to} + {far}
+         AND (ts < {from} OR ts >= {to} OR (SELECT cut AND ts > last FROM seen))
+         AND (coalesce(host, ''), pid, correlation) IN (SELECT (host, pid, correlation) FROM inside)
+         ORDER BY ts)",
+      fmt::arg("columns", columns), fmt::arg("where", where), fmt::arg("from", window.from),
+      fmt::arg("to", window.to), fmt::arg("most", 2 * kMostFlows),
+      fmt::arg("far", kFarthestPartner));
+}
+
+using FlowEnd = std::pair<TrackId, std::int64_t>;
+
+}  // namespace
+
+Result<Flows> flows_in(Store& store, const Window& window, const RowFilter& filter) {
+  FATHOM_ASSIGN(const FilteredView view, find_filtered_view("events"));
+  RowFilter rows_of = filter;  // the window is the time
+  rows_of.from_ns.reset();
+  rows_of.to_ns.reset();
+  FATHOM_ASSIGN(const Table rows, store.query(flows_sql(window, where_sql(view, rows_of))));
   // Who asked is a thread; what was asked for belongs to none.
   using Key = std::tuple<std::string, std::int64_t, std::int64_t>;
-  std::map<Key, std::pair<TrackId, std::int64_t>> asked;
-  Flows flows;
+  const auto key_in = [](const std::vector<Value>& row) {
+    return Key{text_of(row[0]), int_of(row[1]), int_of(row[10])};
+  };
+  std::map<Key, FlowEnd> asked;
+  std::int64_t ends = 0;
   for (const auto& row : rows.rows) {
-    const Key key{text_of(row[0]), int_of(row[1]), int_of(row[10])};
-    const TrackId track = track_id(key_of(row));
-    if (!row[2].is_null()) {
-      asked.try_emplace(key, track, int_of(row[7]));
-      continue;
-    }
-    const auto from = asked.find(key);
+    ends = std::max(ends, int_of(row[11]));
+    if (!row[2].is_null()) asked.try_emplace(key_in(row), track_id(key_of(row)), int_of(row[7]));
+  }
+  Flows flows;
+  flows.left_out = std::max<std::int64_t>(ends - 2 * kMostFlows, 0);
+  for (const auto& row : rows.rows) {
+    if (!row[2].is_null()) continue;
+    const auto from = asked.find(key_in(row));
     if (from == asked.end()) continue;
     if (static_cast<std::int64_t>(flows.flows.size()) >= kMostFlows) {
       ++flows.left_out;
       continue;
     }
-    flows.flows.push_back({from->second.first, from->second.second, track, int_of(row[7])});
+    flows.flows.push_back(
+        {from->second.first, from->second.second, track_id(key_of(row)), int_of(row[7])});
   }
   return flows;
 }

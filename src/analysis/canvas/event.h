@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/canvas/canvas.h"
+#include "analysis/row_filter.h"
 #include "analysis/store.h"
 #include "base/result.h"
 #include "base/table.h"
@@ -32,9 +33,10 @@ struct Flow {
 };
 struct Flows {
   std::vector<Flow> flows;
-  std::int64_t left_out = 0;
+  std::int64_t left_out = 0;  // ends in the window of which nobody looked for the other
 };
-// Those that begin or end in the window; where there are too many, the first.
-Result<Flows> flows_in(Store& store, const Window& window);
+// Those that begin or end in the window, the other end within some seconds of it; where there are
+// too many, the first. Between events that the filter leaves; its condition must have been judged.
+Result<Flows> flows_in(Store& store, const Window& window, const RowFilter& filter = {});
 
 }  // namespace fathom::analysis

@@ -7,47 +7,52 @@
 
 #include <algorithm>
 
+#include "analysis/canvas/flame_stretches.h"
 #include "analysis/canvas/flame_sums.h"
+#include "analysis/canvas/track_choice.h"
 #include "analysis/sample_events.h"
 #include "analysis/stack_shapes.h"
 #include "analysis/views/sampled_event.h"
 #include "base/cell.h"
 #include "base/sum.h"
+#include "sql/chunk.h"
 #include "sql/quote.h"
 
 namespace fathom::analysis {
 namespace {
 
 constexpr std::int64_t kEventsOfTurn = 1 << 18;
+// Of a picture in the order of time, however wide it is: what is smaller is never seen.
+constexpr double kLeastStretch = 0.00001;
 
 enum class CallWeight : std::uint8_t { kTime, kBytes, kCalls };
 
 // What an event has for itself: all of it, less what the events inside it have.
+template <class Tree>
 class CallStacks {
  public:
-  CallStacks(FlameSums& sums, CallWeight weight, const Window& window)
-      : sums_(sums), weight_(weight), window_(window) {}
+  CallStacks(Tree& tree, CallWeight weight, const Window& window)
+      : tree_(tree), weight_(weight), window_(window) {}
 
-  void begin_track() { open_.clear(); }
+  // Nothing is open; calls that come now are below `root`.
+  void begin(std::uint32_t root) {
+    open_.clear();
+    root_ = root;
+  }
   void add(const CanvasEvent& event, std::uint32_t frame, bool wanted) {
     const std::int64_t begin = std::max(event.ts, window_.from);
     const std::int64_t end = std::min(event.ts + event.dur, window_.to);
     while (!open_.empty() && (open_.back().depth >= event.depth || open_.back().end < end))
       open_.pop_back();
+    if (!wanted) return;
     const std::int64_t amount = amount_of(event, end - begin);
-    const std::uint32_t parent = open_.empty() ? StackTree::kRoot : open_.back().node;
-    if (!open_.empty() && open_.back().wanted && weight_ != CallWeight::kCalls)
-      take(open_.back(), amount);
-    if (!wanted) {
-      open_.push_back({event.depth, end, parent, 0, false});
-      return;
-    }
-    const std::uint32_t node = sums_.child(parent, frame);
-    FlameSums::Sum& sum = sums_.at(node);
+    if (!open_.empty() && weight_ != CallWeight::kCalls) take(open_.back(), amount);
+    const std::uint32_t node = tree_.child(open_.empty() ? root_ : open_.back().node, frame);
+    auto& sum = tree_.at(node);
     add_to(sum.self, amount);
     sum.calls++;
     sum.start = std::min(sum.start, event.ts);
-    open_.push_back({event.depth, end, node, amount, true});
+    open_.push_back({event.depth, end, node, amount});
   }
 
  private:
@@ -55,7 +60,6 @@ class CallStacks {
     std::int64_t depth, end;
     std::uint32_t node;
     std::int64_t left;  // of its own amount
-    bool wanted;
   };
   [[nodiscard]] std::int64_t amount_of(const CanvasEvent& event, std::int64_t time) const {
     if (weight_ == CallWeight::kTime) return time;
@@ -65,38 +69,40 @@ class CallStacks {
   void take(Open& open, std::int64_t amount) {
     amount = std::min(amount, open.left);
     open.left -= amount;
-    sums_.at(open.node).self -= amount;
+    tree_.at(open.node).self -= amount;
   }
 
-  FlameSums& sums_;
+  Tree& tree_;
   CallWeight weight_;
   Window window_;
+  std::uint32_t root_ = Tree::kRoot;
   std::vector<Open> open_;
 };
-
-bool is_in(const std::vector<std::int64_t>& list, const std::optional<std::int64_t>& number) {
-  return list.empty() || (number && std::ranges::find(list, *number) != list.end());
-}
-
-bool leaves(const RowFilter& filter, const Track& track) {
-  if (track.kind == TrackKind::kSamples || track.kind == TrackKind::kCounter) return false;
-  if (filter.without_process) return !track.pid;
-  const bool of_host =
-      filter.hosts.empty() || std::ranges::find(filter.hosts, track.host) != filter.hosts.end();
-  return of_host && (!filter.host || *filter.host == track.host) && is_in(filter.pids, track.pid) &&
-         is_in(filter.tids, track.tid);
-}
 
 CallWeight weight_of(const std::string& weight) {
   if (weight == "bytes") return CallWeight::kBytes;
   return weight == "calls" ? CallWeight::kCalls : CallWeight::kTime;
 }
 
-Flame finished(const FlameSums& sums, const FlameOptions& options, std::string unit) {
-  Flame flame = options.invert ? sums.inverted().shown(options.least) : sums.shown(options.least);
+Flame finished(Flame flame, const FlameOptions& options, std::string unit) {
   flame.weight = options.weight;
   flame.unit = std::move(unit);
   return flame;
+}
+
+Flame shown(const FlameSums& sums, const FlameOptions& options) {
+  return options.invert ? sums.inverted().shown(options.least) : sums.shown(options.least);
+}
+
+std::int64_t least_stretch(std::int64_t total, const FlameOptions& options) {
+  const double share = std::clamp(options.least, kLeastStretch, 1.0);
+  return static_cast<std::int64_t>(static_cast<double>(total) * share);
+}
+
+Status check(const FlameOptions& options) {
+  if (!options.in_time || !options.invert) return {};
+  return usage_error("callers below their functions are in no order of time",
+                     "leave out order=time or invert=1");
 }
 
 // The condition on rows of `samples`, and the unit of their weights.
@@ -104,6 +110,108 @@ std::pair<std::string, std::string> samples_of(const std::string& weight) {
   if (weight == "offcpu") return {"event = 'off-cpu'", "ns"};
   if (weight == "cpu") return {kOfOneEvent, ""};
   return {"event = " + sql::quote_literal(weight), is_time_event(weight) ? "ns" : weight};
+}
+
+// The calls of a canvas that a filter leaves.
+class CallPass {
+ public:
+  CallPass(const Canvas& canvas, const RowFilter& filter, CallWeight weight, FlameFrames& frames,
+           const CanvasProgress& progress)
+      : canvas_(canvas),
+        window_{filter.from_ns.value_or(-kWholeTime), filter.to_ns.value_or(kWholeTime)},
+        weight_(weight),
+        progress_(progress) {
+    for (std::uint32_t kind = 0; kind < canvas.kinds(); ++kind) {
+      const CanvasKind named = canvas.kind(kind);
+      const bool wanted = filter.layers.empty() ||
+                          std::ranges::find(filter.layers, named.layer) != filter.layers.end();
+      kinds_.emplace_back(frames.number(named.name, named.layer), wanted);
+    }
+    for (const Track& track : canvas.tracks().tracks) {
+      const bool has_calls =
+          track.kind == TrackKind::kThread || track.kind == TrackKind::kStream ||
+          (track.kind == TrackKind::kLayer && !track.is_of_sums());
+      if (has_calls && track.events > 0 && is_chosen(track, filter)) tracks_.push_back(&track);
+    }
+  }
+
+  // `root_of` gives the node that a track's calls stand below.
+  template <class Tree, class RootOf>
+  Status add_to_tree(Tree& tree, RootOf root_of) const {
+    CallStacks<Tree> stacks(tree, weight_, window_);
+    std::int64_t turn = 0;
+    for (const Track* track : tracks_) {
+      const std::uint32_t root = root_of(*track);
+      stacks.begin(root);
+      const bool nests = track->kind == TrackKind::kThread;  // others lie side by side
+      FATHOM_TRY(canvas_.each_event(track->id, window_, [&](const CanvasEvent& event) -> Status {
+        if (!nests) stacks.begin(root);
+        stacks.add(event, kinds_[event.kind].first, kinds_[event.kind].second);
+        if (++turn % kEventsOfTurn == 0 && progress_ && !progress_(0)) return canvas_ended();
+        return {};
+      }));
+    }
+    return {};
+  }
+
+ private:
+  const Canvas& canvas_;
+  Window window_;
+  CallWeight weight_;
+  const CanvasProgress& progress_;
+  std::vector<std::pair<std::uint32_t, bool>> kinds_;  // its frame, whether it is wanted
+  std::vector<const Track*> tracks_;
+};
+
+// "sort (10), worker (11)"
+std::string thread_words(const Track& track, const Canvas& canvas) {
+  const Track* parent = canvas.find(track.parent);
+  return parent == nullptr ? track.name : parent->name + ", " + track.name;
+}
+
+enum SampleColumn : std::uint8_t { kStack, kWeight, kTs, kThread, kPid, kTid };
+
+// Samples of one thread behind those of another, each in the order of time.
+Status add_samples(Store& store, const std::string& where, const StackShapes& shapes,
+                   FlameFrames& frames, FlameStretches& tree) {
+  const std::string sql = fmt::format(
+      "SELECT stack, weight, ts, hash(host, pid, tid) AS thread, CAST(pid AS BIGINT), "
+      "CAST(tid AS BIGINT) FROM samples WHERE {} ORDER BY thread, ts",
+      where);
+  const std::uint32_t unknown = frames.number("unknown", "");
+  std::uint32_t root = FlameStretches::kRoot;
+  std::optional<std::int64_t> last;
+  return store.stream_chunks(sql, [&](const sql::Chunk& chunk) -> Status {
+    for (std::size_t row = 0; row < chunk.rows(); ++row) {
+      if (last != chunk.int64s(kThread)[row]) {
+        last = chunk.int64s(kThread)[row];
+        root = tree.child(FlameStretches::kRoot,
+                          frames.number(fmt::format("pid {}, thread {}",
+                                                    chunk.int64(kPid, row).value_or(-1),
+                                                    chunk.int64(kTid, row).value_or(-1)),
+                                        ""));
+      }
+      std::uint32_t node = root;
+      if (const auto stack = chunk.int64(kStack, row)) {
+        for (const std::uint32_t function : shapes.path(*stack)) {
+          const SampledFunction& one = shapes.function(function);
+          node = tree.child(node, frames.number(one.name, one.module));
+        }
+      }
+      if (node == root) node = tree.child(node, unknown);
+      FlameStretches::Sum& sum = tree.at(node);
+      add_to(sum.self, chunk.int64s(kWeight)[row]);
+      sum.calls++;
+      sum.start = std::min(sum.start, chunk.int64s(kTs)[row]);
+    }
+    return {};
+  });
+}
+
+Error nothing_of(const std::string& weight) {
+  return {Code::kNotFound,
+          "nothing in this part of the recording has the weight '" + weight + "'",
+          "record with --layers +cpu, or choose the weight time"};
 }
 
 }  // namespace
@@ -114,36 +222,24 @@ bool is_flame_of_calls(const std::string& weight) {
 
 Result<Flame> flame_of_calls(const Canvas& canvas, const FlameOptions& options,
                              const RowFilter& filter, const CanvasProgress& progress) {
-  if (!filter.condition.empty() || !filter.names.empty())
-    return usage_error("a flame graph of calls cannot be made of single names or conditions",
-                       "choose a time, processes or layers instead");
-  const Window window{filter.from_ns.value_or(-kWholeTime), filter.to_ns.value_or(kWholeTime)};
-  FlameSums sums;
-  CallStacks stacks(sums, weight_of(options.weight), window);
-  std::vector<std::pair<std::uint32_t, bool>> frames;  // by kind: its frame, whether it is wanted
-  for (std::uint32_t kind = 0; kind < canvas.kinds(); ++kind) {
-    const CanvasKind named = canvas.kind(kind);
-    const bool wanted = filter.layers.empty() ||
-                        std::ranges::find(filter.layers, named.layer) != filter.layers.end();
-    frames.emplace_back(sums.frame(named.name, named.layer), wanted);
-  }
-  std::int64_t turn = 0;
-  for (const Track& track : canvas.tracks().tracks) {
-    if (!leaves(filter, track)) continue;
-    stacks.begin_track();
-    const bool nests = track.kind == TrackKind::kThread;  // others lie side by side
-    FATHOM_TRY(canvas.each_event(track.id, window, [&](const CanvasEvent& event) -> Status {
-      if (!nests) stacks.begin_track();
-      stacks.add(event, frames[event.kind].first, frames[event.kind].second);
-      if (++turn % kEventsOfTurn == 0 && progress && !progress(0)) return canvas_ended();
-      return {};
-    }));
-  }
+  FATHOM_TRY(check(options));
+  const CallWeight weight = weight_of(options.weight);
   const char* units[] = {"ns", "bytes", "calls"};
-  return finished(sums, options, units[static_cast<int>(weight_of(options.weight))]);
+  const char* unit = units[static_cast<int>(weight)];
+  FlameFrames frames;
+  const CallPass pass(canvas, filter, weight, frames, progress);
+  FlameSums sums(frames);
+  FATHOM_TRY(pass.add_to_tree(sums, [](const Track&) { return FlameSums::kRoot; }));
+  if (!options.in_time) return finished(shown(sums, options), options, unit);
+  FlameStretches stretches(frames, least_stretch(sums.total(), options));
+  FATHOM_TRY(pass.add_to_tree(stretches, [&](const Track& track) {
+    return stretches.child(FlameStretches::kRoot, frames.number(thread_words(track, canvas), ""));
+  }));
+  return finished(stretches.shown(), options, unit);
 }
 
 Result<Flame> flame_of_samples(Store& store, const FlameOptions& options) {
+  FATHOM_TRY(check(options));
   auto [where, unit] = samples_of(options.weight);
   StackShapes shapes;
   FATHOM_TRY(shapes.load(store, where));
@@ -152,28 +248,29 @@ Result<Flame> flame_of_samples(Store& store, const FlameOptions& options) {
                     "SELECT stack, CAST(sum(weight) AS BIGINT), count(*), min(ts), "
                     "any_value(event) FROM samples WHERE {} GROUP BY stack ORDER BY stack",
                     where)));
-  if (rows.rows.empty())
-    return Error{Code::kNotFound,
-                 "nothing in this part of the recording has the weight '" + options.weight + "'",
-                 "record with --layers +cpu, or choose the weight time"};
+  if (rows.rows.empty()) return nothing_of(options.weight);
   if (unit.empty())
     unit = is_time_event(text_of(rows.rows[0][4])) ? "ns" : text_of(rows.rows[0][4]);
-  FlameSums sums;
+  FlameFrames frames;
+  FlameSums sums(frames);
   for (const auto& row : rows.rows) {
-    std::uint32_t node = StackTree::kRoot;
+    std::uint32_t node = FlameSums::kRoot;
     if (!row[0].is_null()) {
       for (const std::uint32_t function : shapes.path(int_of(row[0]))) {
         const SampledFunction& one = shapes.function(function);
-        node = sums.child(node, sums.frame(one.name, one.module));
+        node = sums.child(node, frames.number(one.name, one.module));
       }
     }
-    if (node == StackTree::kRoot) node = sums.child(node, sums.frame("unknown", ""));
+    if (node == FlameSums::kRoot) node = sums.child(node, frames.number("unknown", ""));
     FlameSums::Sum& sum = sums.at(node);
     add_to(sum.self, int_of(row[1]));
     add_to(sum.calls, int_of(row[2]));
     sum.start = std::min(sum.start, int_of(row[3]));
   }
-  return finished(sums, options, std::move(unit));
+  if (!options.in_time) return finished(shown(sums, options), options, unit);
+  FlameStretches stretches(frames, least_stretch(sums.total(), options));
+  FATHOM_TRY(add_samples(store, where, shapes, frames, stretches));
+  return finished(stretches.shown(), options, unit);
 }
 
 }  // namespace fathom::analysis

@@ -16,6 +16,7 @@ namespace fathom::analysis {
 struct FlameOptions {
   std::string weight = "time";  // time, calls, bytes, cpu, offcpu, or the name of a sampled event
   bool invert = false;          // callers below the functions that they called
+  bool in_time = false;  // a node for each stretch of time, as flame_stretches.h has it; not inverted
   double least =
       0.001;  // of the total: smaller ones become a node "(N smaller)" below their caller
 };
@@ -30,15 +31,17 @@ struct Flame {
   std::vector<std::uint32_t> name;
   std::vector<std::uint32_t> layer;  // of a sampled function, its module
   std::vector<std::int64_t> self, totals, calls;
-  std::vector<std::int64_t> start;  // when it was first seen
+  std::vector<std::int64_t> start;  // when it was first seen; of a stretch, when it began
   std::int64_t left_out = 0;  // calls and samples whose stacks are told by their callers alone
 };
 
 // Whether the weight is that of calls: these are in the canvas. Others are in samples.
 [[nodiscard]] bool is_flame_of_calls(const std::string& weight);
 
-// Of calls that touch the window, cut to it, and that the filter leaves: hosts, processes, threads,
-// layers. Other conditions are kUsage. `progress` may end it (kUnavailable).
+// Of calls that touch the window, cut to it, and that the filter leaves: time, hosts, processes,
+// threads, layers. Its names and condition must be those that the canvas was made with (show_rows of
+// filtered_views.h): an index does not know the columns of its events. What the filter leaves out is
+// no call at all: its time is that of the call around it. `progress` may end it (kUnavailable).
 Result<Flame> flame_of_calls(const Canvas& canvas, const FlameOptions& options,
                              const RowFilter& filter, const CanvasProgress& progress = {});
 // Of the samples that the store shows (filtered_views.h leaves a part). kNotFound, with a hint,

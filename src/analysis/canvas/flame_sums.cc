@@ -7,16 +7,6 @@
 
 namespace fathom::analysis {
 
-std::uint32_t FlameSums::frame(std::string_view name, std::string_view layer) {
-  std::string key(layer);
-  key += '\n';
-  key += name;
-  const auto [found, fresh] =
-      frame_numbers_.try_emplace(std::move(key), static_cast<std::uint32_t>(frames_.size()));
-  if (fresh) frames_.push_back({std::string(name), std::string(layer)});
-  return found->second;
-}
-
 std::uint32_t FlameSums::child(std::uint32_t parent, std::uint32_t frame) {
   if (tree_.size() < kMostNodes) return tree_.child(parent, frame);
   ++left_out_;
@@ -39,10 +29,14 @@ std::vector<FlameSums::Sum> FlameSums::totals() const {
   return all;
 }
 
+std::int64_t FlameSums::total() const {
+  std::int64_t all = 0;
+  for (const Sum& sum : sums_) add_to(all, sum.self);
+  return all;
+}
+
 FlameSums FlameSums::inverted() const {
-  FlameSums out;
-  out.frames_ = frames_;
-  out.frame_numbers_ = frame_numbers_;
+  FlameSums out(*frames_);
   out.left_out_ = left_out_;
   for (std::uint32_t id = 1; id < std::min<std::size_t>(tree_.size(), sums_.size()); ++id) {
     if (sums_[id].self == 0 && sums_[id].calls == 0) continue;
@@ -59,33 +53,6 @@ FlameSums FlameSums::inverted() const {
 
 namespace {
 
-// Nodes of the picture, numbered as they come.
-class Shown {
- public:
-  Shown() { text(""); }
-  std::int32_t add(std::int32_t parent, const std::string& name, const std::string& layer,
-                   std::int64_t self, std::int64_t total) {
-    flame.parent.push_back(parent);
-    flame.name.push_back(text(name));
-    flame.layer.push_back(text(layer));
-    flame.self.push_back(self);
-    flame.totals.push_back(total);
-    flame.calls.push_back(0);
-    flame.start.push_back(0);
-    return static_cast<std::int32_t>(flame.parent.size() - 1);
-  }
-  Flame flame;
-
- private:
-  std::uint32_t text(const std::string& text) {
-    const auto [found, fresh] =
-        texts_.try_emplace(text, static_cast<std::uint32_t>(flame.names.size()));
-    if (fresh) flame.names.push_back(text);
-    return found->second;
-  }
-  std::unordered_map<std::string, std::uint32_t> texts_;
-};
-
 struct Smaller {
   std::int64_t nodes = 0, total = 0, calls = 0, start = INT64_MAX;
 };
@@ -98,7 +65,7 @@ Flame FlameSums::shown(double least) const {
   const std::int64_t whole = all[StackTree::kRoot].self;
   const auto bound =
       static_cast<std::int64_t>(static_cast<double>(whole) * std::clamp(least, 0.0, 1.0));
-  Shown shown;
+  FlameColumns shown;
   std::vector<std::int32_t> place(tree_.size(), -1);  // -1: it is not shown
   std::vector<Smaller> smaller(1);                    // by node of the picture
   place[StackTree::kRoot] = shown.add(-1, "all", "", 0, whole);
@@ -114,7 +81,7 @@ Flame FlameSums::shown(double least) const {
       rest.start = std::min(rest.start, all[id].start);
       continue;
     }
-    const Frame& frame = frames_[tree_.node(id).frame];
+    const FlameFrames::Frame& frame = frames_->at(tree_.node(id).frame);
     place[id] = shown.add(above, frame.name, frame.layer, own.self, all[id].self);
     shown.flame.calls.back() = own.calls;
     shown.flame.start.back() = all[id].start;
@@ -123,8 +90,8 @@ Flame FlameSums::shown(double least) const {
   for (std::size_t above = 0; above < smaller.size(); ++above) {
     const Smaller& rest = smaller[above];
     if (rest.nodes == 0) continue;
-    shown.add(static_cast<std::int32_t>(above), "(" + std::to_string(rest.nodes) + " smaller)", "",
-              rest.total, rest.total);
+    shown.add(static_cast<std::int32_t>(above), smaller_words(rest.nodes), "", rest.total,
+              rest.total);
     shown.flame.calls.back() = rest.calls;
     shown.flame.start.back() = rest.start;
   }

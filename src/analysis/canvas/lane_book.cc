@@ -31,6 +31,16 @@ TrackId track_id(const TrackKey& key) {
   return (hash >> 16U) | 1U;
 }
 
+TrackKey sums_key(std::string host, std::optional<std::int64_t> pid,
+                  std::optional<std::int64_t> tid, std::string layer) {
+  return {.kind = TrackKind::kLayer,
+          .host = std::move(host),
+          .pid = pid,
+          .tid = tid,
+          .layer = std::move(layer),
+          .name = "sums"};
+}
+
 std::uint32_t LaneBook::add_track(TrackKey key) {
   if (tracks_.size() == kMostTracks) {
     ++tracks_left_out_;

@@ -19,10 +19,13 @@ struct TrackKey {
   std::string host;
   std::optional<std::int64_t> pid = {}, tid = {};
   std::string layer = {};                                // kLayer, kCounter, kSamples
-  std::string name = {};                                 // kCounter
+  std::string name = {};                                 // kCounter; "sums" of a kLayer
   std::optional<std::int64_t> device = {}, stream = {};  // kStream
 };
 [[nodiscard]] TrackId track_id(const TrackKey& key);
+// Of calls of a layer that were added up: another one than that of its events.
+[[nodiscard]] TrackKey sums_key(std::string host, std::optional<std::int64_t> pid,
+                                std::optional<std::int64_t> tid, std::string layer);
 
 struct MadeLane {
   std::uint32_t track = 0;

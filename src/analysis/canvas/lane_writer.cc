@@ -12,7 +12,7 @@
 namespace fathom::analysis {
 namespace {
 
-constexpr std::uint32_t kMostOfLeaf = 128;
+constexpr std::uint32_t kMostOfLeaf = 64;
 
 // The level of the smallest stretch that holds both.
 unsigned level_of(std::int64_t a, std::int64_t b) {

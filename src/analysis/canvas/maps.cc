@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::int64_t kMostBins = 4000;
 constexpr std::int64_t kMostRows = 2000;
+constexpr std::int64_t kMostCells = 2'000'000;  // of one answer
 
 struct Word {
   std::string_view word;
@@ -99,7 +100,8 @@ std::string heat_sql(const Span& span, const HeatOptions& options, const std::st
       kHeat, fmt::arg("row", row), fmt::arg("from", span.from), fmt::arg("bin", span.bin),
       fmt::arg("bins", span.bins), fmt::arg("what", what), fmt::arg("category", category),
       fmt::arg("name", name), fmt::arg("spread", spread),
-      fmt::arg("top", std::clamp<std::int64_t>(options.top, 1, kMostRows))));
+      fmt::arg("top", std::clamp<std::int64_t>(options.top, 1,
+                                                 std::min(kMostRows, kMostCells / span.bins)))));
 }
 
 }  // namespace
@@ -129,7 +131,8 @@ Result<HeatMap> heat_map(Store& store, const HeatOptions& options) {
 
 Result<OffsetMap> offset_map(Store& store, const OffsetOptions& options) {
   FATHOM_ASSIGN(const Span span, span_of(store, options.bins));
-  const std::int64_t places = std::clamp<std::int64_t>(options.offset_bins, 1, kMostBins);
+  const std::int64_t places = std::clamp<std::int64_t>(
+      options.offset_bins, 1, std::min(kMostBins, kMostCells / span.bins));
   const std::string of_file = layer_sql(
       "FROM events WHERE layer IN @io AND bytes > 0 AND category IN ('read', 'write') AND file = " +
       sql::quote_literal(options.file));

@@ -38,6 +38,10 @@ struct Track {
   std::int64_t to = 0;
   std::int64_t events = 0;  // on it alone: boxes, or values of a counter
   std::int64_t depth = 0;   // levels that boxes are on
+  // Of a kLayer whose calls were added up (sum_boxes.h): the names of its levels. Its events are
+  // calls.
+  std::vector<std::string> lanes = {};
+  [[nodiscard]] bool is_of_sums() const { return !lanes.empty(); }
 };
 
 // In the order of drawing, parents before their children: ranks, then processes by their start.

@@ -11,13 +11,16 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analysis/canvas/sum_boxes.h"
 #include "base/cell.h"
+#include "base/sum.h"
 #include "trace/rows/layers.h"
 
 namespace fathom::analysis {
 namespace {
 
 constexpr std::size_t kMostCounters = 10'000;
+constexpr std::size_t kMostOfSums = 10'000;
 
 std::optional<std::int64_t> number_of(const Value& cell) {
   if (cell.is_null()) return std::nullopt;
@@ -43,6 +46,11 @@ constexpr char kThreads[] = R"(
 constexpr char kCounters[] = R"(
   SELECT coalesce(host, ''), pid, tid, layer, name, any_value(unit), min(ts), max(ts), count(*)
   FROM counters GROUP BY ALL ORDER BY ALL)";
+// A track's names from the one with most time on.
+constexpr char kSums[] = R"(
+  SELECT coalesce(host, '') AS host, pid, tid, layer, name, min(ts), max(ts + width), CAST(sum(calls) AS BIGINT)
+  FROM intervals WHERE calls > 0 GROUP BY coalesce(host, ''), pid, tid, layer, name
+  ORDER BY host, pid, tid, layer, sum(dur) DESC, sum(calls) DESC, name)";
 
 Result<Lives> lives_of(Store& store, const char* sql) {
   FATHOM_ASSIGN(const Table rows, store.query(sql));
@@ -97,6 +105,42 @@ class TrackList {
       track.events = int_of(row[8]);
       put(std::move(track), key);
     }
+    return {};
+  }
+
+  // Calls that were added up over intervals.
+  Status add_sums(Store& store) {
+    FATHOM_ASSIGN(const Table rows, store.query(kSums));
+    std::size_t tracks = 0;
+    TrackKey key;
+    Track track;
+    const auto finish = [&] {
+      if (!track.is_of_sums()) return;
+      track.depth = static_cast<std::int64_t>(track.lanes.size());
+      put(std::move(track), key);
+      track = {};
+    };
+    for (const auto& row : rows.rows) {
+      const TrackKey of_row = sums_key(text_of(row[0]), number_of(row[1]), number_of(row[2]),
+                                       text_of(row[3]));
+      if (!track.is_of_sums() || track_id(of_row) != track.id) {
+        finish();
+        if (tracks == kMostOfSums) {
+          ++left_out_;
+          continue;
+        }
+        ++tracks;
+        key = of_row;
+        track = track_of(key, key.layer + ", summed");
+        track.from = int_of(row[5]);
+        track.to = int_of(row[6]);
+      }
+      track.from = std::min(track.from, int_of(row[5]));
+      track.to = std::max(track.to, int_of(row[6]));
+      add_to(track.events, int_of(row[7]));
+      if (track.lanes.size() < kMostSumLanes) track.lanes.push_back(text_of(row[4]));
+    }
+    finish();
     return {};
   }
 
@@ -201,7 +245,7 @@ class TrackList {
       case TrackKind::kCounter:
         return {1, rank_of_layer(key.layer), 0, 0};
       case TrackKind::kLayer:
-        return {2, rank_of_layer(key.layer), 0, 0};
+        return {2, rank_of_layer(key.layer), key.name.empty() ? 0 : 1, 0};
       case TrackKind::kSamples:
         return {3, 0, 0, 0};
       case TrackKind::kStream:
@@ -271,6 +315,7 @@ Result<Tracks> list_tracks(Store& store, std::span<const MadeTrack> made,
   FATHOM_TRY(list.load(store));
   for (std::size_t i = 0; i < made.size(); ++i) list.add(made[i], depths[i]);
   FATHOM_TRY(list.add_counters(store));
+  FATHOM_TRY(list.add_sums(store));
   return list.in_order();
 }
 

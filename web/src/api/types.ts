@@ -73,6 +73,7 @@ export interface Track {
   depth: number; // how many rows of boxes it has
   layer?: string; // of a layer or a counter
   unit?: string; // of a counter
+  sums?: boolean; // calls that were added up over intervals: `count` of its boxes is calls, and no box has a row
 }
 
 export interface TrackList {
@@ -104,7 +105,7 @@ export interface CounterTrack {
 
 export interface FlowEnd {
   track: TrackId;
-  t: number; // relative to the window's begin
+  t: number; // relative to the window's begin; one of the two ends may lie outside of the window
 }
 
 export interface TimelineWindow {
@@ -141,7 +142,7 @@ export interface FlameAnswer {
     self: number[];
     total: number[];
     calls: number[];
-    start?: number[]; // with order=time
+    start?: number[]; // with order=time: a node is a stretch of time, below its thread
   };
 }
 

@@ -90,6 +90,7 @@ const data: InsideData = {
     { asked: "/report/files", status: 200, answer: { files: [] } },
     { asked: "/flame?weight=time&invert=0", status: 200, answer: { total: 5 } },
     { asked: "/flame?weight=time&invert=1", status: 200, answer: { total: 6 } },
+    { asked: "/flame?weight=time&order=time&invert=0", status: 200, answer: { total: 7 } },
     { asked: "/flame?weight=cpu&invert=0", status: 404, answer: { error: "no samples" } },
     { asked: "/report/explain?call=pread%3C%26", status: 200, answer: { words: [] } },
     { asked: "/tracks", status: 200, answer: { tracks: [{ id: 7, tid: 70, pid: 1, host: "h" }], building: 0.4 } },
@@ -127,7 +128,8 @@ test("questions find their answers however they are asked", async () => {
     files: [],
   });
   assert.deepEqual(await transport.get("/flame", { weight: "time", order: "tree", invert: 0, min: 0.1 }), { total: 5 });
-  assert.deepEqual(await transport.get("/flame", { weight: "time", order: "time", invert: 1 }), { total: 6 });
+  assert.deepEqual(await transport.get("/flame", { weight: "time", order: "tree", invert: 1 }), { total: 6 });
+  assert.deepEqual(await transport.get("/flame", { weight: "time", order: "time", invert: 0 }), { total: 7 });
   assert.deepEqual(await transport.get("/report/explain", { call: "pread<&", file: "" }), { words: [] });
   assert.equal(await refused(transport.get("/flame", { weight: "cpu" })), "no samples");
   assert.equal(

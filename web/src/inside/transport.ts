@@ -7,10 +7,10 @@ import { matcher } from "../state/search";
 import { InsideBoxes, type Lane } from "./boxes";
 import type { InsideAnswer, InsideData } from "./data";
 
-// How finely an answer was asked for, or in which order: the file has each once.
-const detail = ["recording", "min", "order", "bins", "offset_bins", "top", "width"];
+// How finely an answer was asked for: the file has each once.
+const detail = ["recording", "min", "bins", "offset_bins", "top", "width"];
 const ofPart = ["from", "to", "host", "pid", "tid", "layers", "where"];
-const usual: Readonly<Record<string, string>> = { invert: "0", category: "all" };
+const usual: Readonly<Record<string, string>> = { invert: "0", order: "tree", category: "all" };
 
 // The part of a question that tells it apart: "/flame?weight=time".
 export function keyOf(path: string, said: Iterable<readonly [string, string]>): string {

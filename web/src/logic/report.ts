@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // A report as `fathom report --format json` prints it, as tables.
 import type { Cell } from "./csv";
-import { measureOf } from "./measures";
 import type { TableData } from "./table";
+import type { Measure } from "./units";
 
 export type ReportRow = Record<string, Cell>;
-export type Report = Record<string, ReportRow[] | Record<string, string>>;
+type Notes = Record<string, string>; // by table
+type Units = Record<string, Record<string, Measure>>; // by table and column
+export type Report = Record<string, ReportRow[] | Notes | Units>;
 
 export interface Insight {
   rule: string;
@@ -24,7 +26,12 @@ export function rowsOf(report: Report, key: string): ReportRow[] {
 
 export function noteOf(report: Report, key: string): string {
   const notes = report["notes"];
-  return notes && !Array.isArray(notes) ? (notes[key] ?? "") : "";
+  return notes && !Array.isArray(notes) ? ((notes as Notes)[key] ?? "") : "";
+}
+
+export function measureOf(report: Report, key: string, column: string): Measure {
+  const units = report["units"];
+  return units && !Array.isArray(units) ? ((units as Units)[key]?.[column] ?? "none") : "none";
 }
 
 export function wordsOf(report: Report): string[] {
@@ -35,16 +42,16 @@ export function insightsOf(report: Report): Insight[] {
   return rowsOf(report, "insights") as unknown as Insight[];
 }
 
-// Keys of the tables in their order, without words, insights and notes.
+// Keys of the tables in their order, without words, insights, notes and units.
 export function tableKeys(report: Report): string[] {
-  return Object.keys(report).filter((key) => !["words", "insights", "notes"].includes(key));
+  return Object.keys(report).filter((key) => !["words", "insights", "notes", "units"].includes(key));
 }
 
 export function tableOf(report: Report, key: string, without: readonly string[] = []): TableData {
   const rows = rowsOf(report, key);
   const names = Object.keys(rows[0] ?? {}).filter((name) => !without.includes(name));
   return {
-    columns: names.map((name) => ({ name, measure: measureOf(key, name) })),
+    columns: names.map((name) => ({ name, measure: measureOf(report, key, name) })),
     rows: rows.map((row) => names.map((name) => row[name] ?? null)),
     note: noteOf(report, key),
   };

@@ -3,9 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cellAt, mostOf, powerBars, shadeOf } from "./bins";
 import { chartOf } from "./chart";
-import { measureOf } from "./measures";
 import { busiestRange, busiestSql, placeOf, sqlText } from "./places";
-import { insightsOf, noteOf, tableKeys, tableOf, titleOf, wordsOf } from "./report";
+import { insightsOf, measureOf, noteOf, tableKeys, tableOf, titleOf, wordsOf, type Report } from "./report";
 import { multiples, rates, valueAt } from "./series";
 import { cellText, isNumeric, nextOrder, orderedRows, visibleRows } from "./table";
 
@@ -45,11 +44,12 @@ test("a point of a heat map belongs to one cell", () => {
   assert.equal(cellAt(-1, 0, size), undefined);
 });
 
-const REPORT = {
+const REPORT: Report = {
   words: [{ text: "work: 1.00 ms wall time." }],
   insights: [{ rule: "small-reads", severity: "high", title: "t", says: "s", gain: null, why: "", try: "" }],
   time_by_layer: [{ layer: "app", self: 777000, share: 38.85, bytes: null }],
   notes: { time_by_layer: "a note" },
+  units: { time_by_layer: { self: "ns", share: "percent", bytes: "bytes" } },
 };
 
 test("a report becomes words, insights and tables with units", () => {
@@ -65,9 +65,9 @@ test("a report becomes words, insights and tables with units", () => {
   assert.equal(titleOf("i_o_sizes"), "I/O sizes");
   assert.equal(titleOf("cpu_over_time"), "CPU over time");
   assert.equal(titleOf("gpus_from_the_first"), "GPUs from the first");
-  assert.equal(measureOf("i_o_latencies", "from"), "ns");
-  assert.equal(measureOf("i_o_sizes", "from"), "bytes");
-  assert.equal(measureOf("anything", "pid"), "none");
+  assert.equal(measureOf(REPORT, "time_by_layer", "share"), "percent");
+  assert.equal(measureOf(REPORT, "time_by_layer", "layer"), "none");
+  assert.equal(measureOf({}, "anything", "pid"), "none");
 });
 
 test("rows are sorted as people expect; what is missing stays last", () => {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Small multiples of what processes, the machine and GPUs used.
 import type { JSX } from "preact";
-import { measureOf } from "../../logic/measures";
-import { rowsOf, tableKeys, titleOf, type Report } from "../../logic/report";
+import { measureOf, rowsOf, tableKeys, titleOf, type Report } from "../../logic/report";
 import { select } from "../../state/selection";
 import { Sparkline } from "../parts/sparkline";
 
@@ -25,7 +24,7 @@ export function SmallMultiples({ report }: { report: Report }): JSX.Element | nu
                   .filter((word) => word !== null && word !== "")
                   .join(" · ")}
                 values={row["over_time"] as (number | null)[]}
-                measure={measureOf(key, "max")}
+                measure={measureOf(report, key, "max")}
                 onPick={() => select({ view: "resources" })}
               />
             )),
