@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { skipWithoutPage } from "./real.mjs";
+import { environment as page, skipWithoutPage } from "./real.mjs";
 
 const fathom = join(process.env.FATHOM_BUILD, "fathom");
 
@@ -14,7 +14,7 @@ export class FleetServer {
     this.data = mkdtempSync(join(process.env.FATHOM_FOLDER, "fleet-"));
     const words = ["server", "--listen", "127.0.0.1:0", "--data", this.data];
     // Nobody else's server is to be found, nor this one by others.
-    const environment = { ...process.env, HOME: this.data, XDG_RUNTIME_DIR: this.data };
+    const environment = { ...page, HOME: this.data, XDG_RUNTIME_DIR: this.data };
     this.process = spawn(fathom, words, { stdio: ["ignore", "pipe", "inherit"], env: environment });
     for await (const line of createInterface({ input: this.process.stdout })) {
       if (!line.startsWith("ready ")) continue;

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { openBrowser, Skipped } from "./kit.mjs";
 import { closeReal } from "./real.mjs";
 
-const limitMs = 120_000;
+const limitMs = 300_000;
 const sideBySide = 2; // they wait most of the time
 const part = process.argv.slice(2).find((word) => !word.startsWith("--")) ?? "";
 const folder = join(fileURLToPath(new URL(".", import.meta.url)), "checks");

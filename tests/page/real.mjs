@@ -4,7 +4,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { Skipped } from "./kit.mjs";
+import { dist, Skipped } from "./kit.mjs";
 
 const fathom = join(process.env.FATHOM_BUILD, "fathom");
 const folder = join(process.env.FATHOM_FOLDER, "real");
@@ -44,10 +44,14 @@ export async function realPage(make = realRecording) {
   return { path, address: (await started.get(key)).address };
 }
 
+// The page of these sources, which may be newer than that inside the program.
+export const environment = { ...process.env, FATHOM_WEB_DIR: dist };
+
 async function serve(paths) {
-  const process = spawn(fathom, ["view", "--no-open", ...paths], { stdio: ["ignore", "pipe", "inherit"] });
-  for await (const line of createInterface({ input: process.stdout })) {
-    if (line.startsWith("ready ")) return { process, address: line.slice("ready ".length).trim() };
+  const words = ["view", "--no-open", ...paths];
+  const server = spawn(fathom, words, { stdio: ["ignore", "pipe", "inherit"], env: environment });
+  for await (const line of createInterface({ input: server.stdout })) {
+    if (line.startsWith("ready ")) return { process: server, address: line.slice("ready ".length).trim() };
   }
   throw new Error("fathom view ended before it was ready");
 }

@@ -207,7 +207,7 @@ export async function checkFlowsAndFiles(browser) {
       assert.match(text, pattern);
       if (name.endsWith(".csv")) assert.equal(sumOfEvents(text), 6131, "every event is in one box");
     }
-    const perfetto = await page.getByRole("link", { name: "Selection for Perfetto" }).getAttribute("href");
+    const perfetto = await page.getByRole("link", { name: "Save for Perfetto" }).getAttribute("href");
     assert.match(perfetto, /^\/api\/v1\/export\?format=perfetto/);
   });
 }
@@ -233,4 +233,44 @@ export async function checkAccessAndLooks(browser) {
       { dark, bypassCSP: true },
     );
   }
+}
+
+async function namesOf(page) {
+  const names = await page.locator(".tl-name .tl-label").allInnerTexts();
+  return names.map((name) => name.trim());
+}
+
+export async function checkAFirstLookShowsEveryThread(browser) {
+  await onFake(
+    browser,
+    "#timeline?recording=deep",
+    async (page) => {
+      const strip = "sampled functions";
+      const threads = ["thread 90", strip, "thread 91", strip, "thread 92", strip];
+      assert.deepEqual(await namesOf(page), ["a", "python (9)", ...threads, "14 counters"]);
+      const frame = await page.locator(".tl-body").boundingBox();
+      const last = await page.locator(".tl-name").last().boundingBox();
+      assert.ok(last.y + last.height <= frame.y + frame.height, "nothing has to be scrolled to");
+      await page.getByRole("button", { name: "14 counters", exact: true }).click();
+      await page.locator(".tl-name.counter").first().waitFor();
+      await page.getByRole("button", { name: "Show all levels of thread 90" }).click();
+      const tall = await page.locator(".tl-name.thread").first().boundingBox();
+      assert.ok(tall.height > 30 * 18, `${tall.height} pixels for 30 levels`);
+      await page.getByRole("button", { name: "Show the outer levels of thread 90" }).click();
+      await page.waitForFunction(() => document.querySelector(".tl-name.thread").clientHeight < 7 * 18);
+      assert.deepEqual(await accessProblems(page), []);
+    },
+    { bypassCSP: true },
+  );
+}
+
+// What is found may lie deeper than what is drawn: its thread is opened.
+export async function checkWhatIsFoundIsOpened(browser) {
+  await onFake(browser, "#timeline?recording=deep", async (page) => {
+    await page.getByRole("button", { name: "Collapse python (9)" }).click();
+    await page.keyboard.press("/");
+    await page.keyboard.type("call 25");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Show the outer levels of thread 92" }).waitFor();
+  });
 }

@@ -50,22 +50,27 @@ export async function checkAnInsightLeadsToItsPlace(browser) {
 
 // The boxes of a flame graph are as wide as SQL says that calls took.
 export async function checkFlameWidthsAreWhatSqlSays(browser) {
-  await onGolden(browser, ["small"], "#flame?layer=app&layer=posix&layer=stdio", async (page, path) => {
-    await answered(page);
-    const width = await page.$eval(".flame-picture canvas", (canvas) => canvas.clientWidth);
-    const where = "layer IN ('app', 'posix', 'stdio')";
-    const [{ total }] = sql(path, `SELECT CAST(sum(self) AS BIGINT) AS total FROM events WHERE ${where}`);
-    const [{ step }] = sql(path, "SELECT CAST(sum(dur) AS BIGINT) AS step FROM events WHERE name = 'step'");
-    const wanted = (step / total) * width;
-    // The heaviest child of the root stands at the left edge of the second row.
-    const [colour] = await colours(page, ".flame-picture canvas", [[3, 19]]);
-    const [[left, right]] = await stretches(page, ".flame-picture canvas", 19, colour);
-    assert.ok(left < 1.5 && Math.abs(right - left - wanted) < 2.5, `${right - left} instead of ${wanted} pixels`);
-  });
+  await onGolden(
+    browser,
+    ["small"],
+    "#flame?flame.weight=time&layer=app&layer=posix&layer=stdio",
+    async (page, path) => {
+      await answered(page);
+      const width = await page.$eval(".flame-picture canvas", (canvas) => canvas.clientWidth);
+      const where = "layer IN ('app', 'posix', 'stdio')";
+      const [{ total }] = sql(path, `SELECT CAST(sum(self) AS BIGINT) AS total FROM events WHERE ${where}`);
+      const [{ step }] = sql(path, "SELECT CAST(sum(dur) AS BIGINT) AS step FROM events WHERE name = 'step'");
+      const wanted = (step / total) * width;
+      // The heaviest child of the root stands at the left edge of the second row.
+      const [colour] = await colours(page, ".flame-picture canvas", [[3, 19]]);
+      const [[left, right]] = await stretches(page, ".flame-picture canvas", 19, colour);
+      assert.ok(left < 1.5 && Math.abs(right - left - wanted) < 2.5, `${right - left} instead of ${wanted} pixels`);
+    },
+  );
 }
 
 export async function checkFlameSumsAreWhatSqlSays(browser) {
-  await onGolden(browser, ["training"], "#flame?flame.mode=sandwich", async (page, path) => {
+  await onGolden(browser, ["training"], "#flame?flame.mode=sandwich&flame.weight=time", async (page, path) => {
     await answered(page);
     const [, ...rows] = await tableOf(page, "Functions");
     const calls = Object.fromEntries(rows.map((row) => [`${row[0]} ${row[1]}`, row[5]]));
@@ -79,7 +84,7 @@ export async function checkFlameSumsAreWhatSqlSays(browser) {
 }
 
 export async function checkFlameIsWalkedByKeysAndSearched(browser) {
-  await onGolden(browser, ["small"], "#flame", async (page) => {
+  await onGolden(browser, ["small"], "#flame?flame.weight=time", async (page) => {
     await answered(page);
     await page.locator(".flame-picture canvas").focus();
     await page.keyboard.press("ArrowDown");
@@ -233,7 +238,7 @@ async function downloaded(page, figure, button) {
 }
 
 export async function checkWhatIsSeenCanBeSaved(browser) {
-  await onGolden(browser, ["small"], "#flame", async (page) => {
+  await onGolden(browser, ["small"], "#flame?flame.weight=time", async (page) => {
     await answered(page);
     const flame = page.locator("figure.drawn").first();
     const png = await downloaded(page, flame, "PNG");
@@ -248,6 +253,11 @@ export async function checkWhatIsSeenCanBeSaved(browser) {
     const { name, bytes } = await downloaded(page, table, "CSV");
     assert.equal(name, "Top functions.csv");
     assert.match(bytes.toString(), /^name,layer,self,share[^\n]*\nstep,app,477000,/);
+    await page.keyboard.press("7");
+    await answered(page);
+    const plot = page.locator("figure.plot").first();
+    const lines = (await downloaded(page, plot, "SVG")).bytes.toString();
+    assert.match(lines, /^<svg [\s\S]*<(polyline|path)[\s\S]*<\/svg>\s*$/);
   });
 }
 

@@ -55,6 +55,33 @@ function small() {
   return { id: "small", name: "small.fathom", wall, tracks, events, counters, flows };
 }
 
+// Deep stacks, three threads, many counters: what a program in Python leaves.
+function deep() {
+  const wall = 1_000_000_000;
+  const tracks = [track(1, null, "host", "a"), track(2, 1, "process", "python (9)", { pid: 9 })];
+  const events = [];
+  const stack = (id, levels, layer, name) => {
+    for (let depth = 0; depth < levels; ++depth)
+      events.push(event(id, depth, depth * 10_000_000, wall - 2 * depth * 10_000_000, layer, `${name} ${depth}`));
+  };
+  for (let thread = 0; thread < 3; ++thread) {
+    const place = { pid: 9, tid: 90 + thread };
+    tracks.push(track(10 + thread, 2, "thread", `thread ${90 + thread}`, place));
+    stack(10 + thread, 30, "python", "call");
+    tracks.push(track(20 + thread, 10 + thread, "samples", "sampled functions", place));
+    stack(20 + thread, 40, "cpu", "frame");
+  }
+  const counters = new Map();
+  for (let at = 0; at < 14; ++at) {
+    tracks.push(track(40 + at, 2, "counter", `counter ${at}`, { pid: 9, unit: "bytes", layer: "resource" }));
+    counters.set(40 + at, [
+      [0, 0],
+      [wall / 2, at],
+    ]);
+  }
+  return { id: "deep", name: "deep.fathom", wall, tracks, events, counters, flows: [] };
+}
+
 // Ten thousand tracks, a few events on each.
 function wide() {
   const wall = 1_000_000_000;
@@ -84,5 +111,5 @@ function finished(recording) {
 }
 
 export function recordings() {
-  return [finished(small()), finished(wide())];
+  return [finished(small()), finished(wide()), finished(deep())];
 }

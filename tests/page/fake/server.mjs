@@ -97,7 +97,12 @@ export class FakeServer {
         };
       }
       case "/query":
-        return { columns: [], rows: [[900_000_000, 80_000_000, 72]], truncated: false, elapsed_ns: 1 };
+        return {
+          columns: [],
+          rows: [recording.id === "deep" ? [250_000_000, 500_000_000, 92, 25] : [900_000_000, 80_000_000, 72, 0]],
+          truncated: false,
+          elapsed_ns: 1,
+        };
       default:
         return undefined;
     }

@@ -158,9 +158,9 @@ test("statements are answered for what the file holds", async () => {
   assert.deepEqual(counters.rows, [[10, "rss"]]);
   const after = async (name: "next_match" | "match_before", text: string, time: number) =>
     (await transport.statement({ name, values: { text, like: "", time } })).rows;
-  assert.deepEqual(await after("next_match", "READ", 1000), [[1100, 10, 70]]);
-  assert.deepEqual(await after("next_match", "write", 0), [[2100, 64, 70]]);
-  assert.deepEqual(await after("match_before", "read", 1100), [[1000, 10, 70]]);
+  assert.deepEqual(await after("next_match", "READ", 1000), [[1100, 10, 70, 1]]);
+  assert.deepEqual(await after("next_match", "write", 0), [[2100, 64, 70, 1]]);
+  assert.deepEqual(await after("match_before", "read", 1100), [[1000, 10, 70, 1]]);
   assert.deepEqual(await after("next_match", "read", 1900), []);
 });
 

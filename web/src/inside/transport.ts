@@ -116,7 +116,8 @@ export class InsideTransport implements Transport {
 
   private match(text: string, time: number, back: boolean): QueryAnswer {
     const found = this.boxes.nextMatch(matcher(text) ?? (() => false), time, back);
-    const rows = found ? [[found.lane.start[found.at]!, found.lane.dur[found.at]!, this.tidOf(found.lane.track)]] : [];
+    const facts = (lane: Lane, at: number) => [lane.start[at]!, lane.dur[at]!, this.tidOf(lane.track), lane.depth];
+    const rows = found ? [facts(found.lane, found.at)] : [];
     return { columns: [], rows, truncated: false, elapsed_ns: 0 };
   }
 

@@ -13,11 +13,13 @@ const MOST_BARS = 60;
 const MOST_LINES = 6;
 
 function grows(table: TableData, column: number): boolean {
-  const cells = table.rows.map((row) => row[column]);
-  return cells.every((cell, at) => {
-    const before = at > 0 ? cells[at - 1] : -Infinity;
-    return typeof cell === "number" && typeof before === "number" && cell > before;
-  });
+  let before = -Infinity;
+  for (const row of table.rows) {
+    const cell = row[column];
+    if (typeof cell !== "number" || cell <= before) return false;
+    before = cell;
+  }
+  return true;
 }
 
 // The column that the rows are sorted by is what was asked for; equal values alone say nothing.
@@ -26,15 +28,44 @@ function falls(table: TableData, column: number): boolean {
   return cells[0]! > cells.at(-1)! && cells.every((cell, at) => at === 0 || cell <= cells[at - 1]!);
 }
 
+const NO_AMOUNT = new Set("ts start end first last pid ppid tid rank cpu fd line stack depth bin offset".split(" "));
+
+function differ(table: TableData, column: number): boolean {
+  return new Set(table.rows.map((row) => row[column])).size === table.rows.length;
+}
+
 export function chartOf(table: TableData): Chart | undefined {
   const numeric = table.columns.map((_, column) => isNumeric(table, column));
   if (table.rows.length < 2) return undefined;
   const numbers = numeric.flatMap((is, column) => (is ? [column] : []));
-  if (numeric[0] && numbers.length > 1 && grows(table, 0)) {
-    return { kind: "line", x: 0, y: numbers.slice(1, 1 + MOST_LINES) };
+  const amounts = numbers.filter((column) => !NO_AMOUNT.has(table.columns[column]!.name));
+  const lines = amounts.filter((column) => column > 0);
+  if (numeric[0] && lines.length > 0 && grows(table, 0)) return { kind: "line", x: 0, y: lines.slice(0, MOST_LINES) };
+  // Bars have names that differ, and lengths that can be compared: a time of day or a number of a process has none.
+  if (table.rows.length > MOST_BARS) return undefined;
+  const name = numeric.findIndex((is, column) => !is && differ(table, column));
+  if (name < 0 || amounts.length === 0) return undefined;
+  const sorted = amounts.find((column) => falls(table, column));
+  return { kind: "bars", x: name, y: [sorted ?? amounts[0]!] };
+}
+
+export function highest(values: readonly number[], least: number): number {
+  return values.reduce((most, value) => Math.max(most, value), least);
+}
+
+// Points of a line that grows in x, as [x, y, …]. Of those that share a pixel, the lowest and the highest are enough.
+export function thinned(points: readonly (readonly [number, number])[]): number[] {
+  const found: number[] = [];
+  for (let at = 0; at < points.length;) {
+    const pixel = Math.floor(points[at]![0]);
+    let [low, high] = [at, at];
+    for (; at < points.length && Math.floor(points[at]![0]) === pixel; ++at) {
+      if (points[at]![1] < points[low]![1]) low = at;
+      if (points[at]![1] > points[high]![1]) high = at;
+    }
+    const [first, second] = low < high ? [low, high] : [high, low];
+    found.push(...points[first]!);
+    if (second !== first) found.push(...points[second]!);
   }
-  const name = numeric.indexOf(false);
-  if (name < 0 || numbers.length === 0 || table.rows.length > MOST_BARS) return undefined;
-  const sorted = numbers.find((column) => falls(table, column));
-  return { kind: "bars", x: name, y: [sorted ?? numbers[0]!] };
+  return found;
 }

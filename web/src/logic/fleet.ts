@@ -74,7 +74,39 @@ export interface Benchmark {
 export interface Trend {
   name: string;
   machine: string;
+  records: number[]; // places in the list of the job's records
   medians: (number | null)[]; // a record each, the oldest first; null without a good run
+}
+
+// Changes that the server finds significant (docs/fleet-trends.md): the record at which each was noticed.
+export interface Alert {
+  index: number;
+  changes: { benchmark: string; metric: string; before: number; after: number }[];
+}
+
+export interface AlertMark {
+  at: number; // a place in `medians`
+  before: number;
+  after: number;
+}
+
+// The alerts of one line, for one metric.
+export function alertsOf(trend: Trend, metric: string, alerts: readonly Alert[]): AlertMark[] {
+  return alerts.flatMap(({ index, changes }) => {
+    const at = trend.records.indexOf(index);
+    if (at < 0) return [];
+    const own = changes.filter((change) => change.metric === metric && change.benchmark === trend.name);
+    return own.map(({ before, after }) => ({ at, before, after }));
+  });
+}
+
+// What a server said, which may be an older one that says something else.
+export function alertsIn(said: unknown): Alert[] {
+  const alerts = (said as { alerts?: unknown } | null)?.alerts;
+  if (!Array.isArray(alerts)) return [];
+  return (alerts as Partial<Alert>[]).filter(
+    (alert): alert is Alert => typeof alert?.index === "number" && Array.isArray(alert.changes),
+  );
 }
 
 export function median(values: readonly number[]): number | null {
@@ -93,12 +125,13 @@ function goodValues(record: Benchmark, metric: string): number[] {
 // One line for each benchmark and class of machine: only these are compared (docs/fleet-trends.md).
 export function trends(records: readonly Benchmark[], metric: string): Trend[] {
   const found = new Map<string, Trend>();
-  for (const record of records) {
+  for (const [index, record] of records.entries()) {
     const name = Array.isArray(record.command) ? record.command.join(" ") : String(record.command ?? "");
     const machine = record.machine === undefined ? "" : JSON.stringify(record.machine);
     const id = `${name}\n${machine}`;
-    const trend = found.get(id) ?? { name, machine, medians: [] };
+    const trend = found.get(id) ?? { name, machine, records: [], medians: [] };
     found.set(id, trend);
+    trend.records.push(index);
     trend.medians.push(median(goodValues(record, metric)));
   }
   return [...found.values()];

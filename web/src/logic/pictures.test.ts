@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { changeColour, heatColours, hexOf, mixed, rgbOf, spread } from "./colours";
 import { counterRows, counterValues, isGrowing, picturesOf } from "./counters";
 import { fileTable, histogramRows } from "./file_rows";
-import { clientSums, kindSums, median, rowsPerSecond, trends, withSecond } from "./fleet";
+import { alertsIn, alertsOf, clientSums, kindSums, median, rowsPerSecond, trends, withSecond } from "./fleet";
 import { binRange, heatCells, pixelsOf, placeOfRow } from "./heat";
 import { lossesOf } from "./losses";
 import { resultTable } from "./sql_result";
@@ -191,4 +191,16 @@ test("trends: a line for each benchmark and machine, without runs that failed", 
   assert.equal(median([3, 1, 2]), 2);
   assert.equal(median([4, 1]), 2.5);
   assert.deepEqual(trends([{ runs: "damaged" }], "wall")[0]?.medians, [null]);
+});
+
+test("alerts stand at the record of their own line, for the metric that is shown", () => {
+  const record = (wall: number, name: string) => ({ command: [name], runs: [{ exit: 0, wall }] });
+  const [a, b] = trends([record(1, "a"), record(1, "b"), record(2, "a")], "wall");
+  const change = { benchmark: "a", metric: "wall", before: 1, after: 2 };
+  const alerts = alertsIn({ alerts: [{ index: 2, changes: [change] }, { index: "x" }, null] });
+  assert.equal(alerts.length, 1);
+  assert.deepEqual(alertsOf(a!, "wall", alerts), [{ at: 1, before: 1, after: 2 }]);
+  assert.deepEqual(alertsOf(a!, "user", alerts), []);
+  assert.deepEqual(alertsOf(b!, "wall", alerts), []);
+  assert.deepEqual(alertsIn(null), []);
 });

@@ -4,13 +4,26 @@
 
 export interface Place {
   view: "timeline" | "flame" | "io" | "gpu" | "resources" | "overview";
-  where?: string; // a condition on events
+  where?: string; // a condition on events, or on samples
+  of?: "events" | "samples";
+}
+
+export function eventsNamed(name: string, layer?: string): Place {
+  const also = layer ? ` AND layer = ${sqlText(layer)}` : "";
+  return { view: "timeline", where: `name = ${sqlText(name)}${also}` };
+}
+
+// Samples in which a function was on the stack.
+export function samplesOf(name: string): Place {
+  const stacks = `SELECT stack FROM frames WHERE function = ${sqlText(name)}`;
+  return { view: "timeline", of: "samples", where: `stack IN (${stacks})` };
 }
 
 const READS = "category = 'read'";
 const WRITES = "category = 'write'";
 const OPENS = "category = 'open'";
 const CUDA = "layer = 'cuda'";
+const OFF = "event = 'off-cpu'";
 
 // The first pattern that fits the rule's id.
 const PLACES: readonly (readonly [RegExp, Place])[] = [
@@ -41,7 +54,9 @@ const PLACES: readonly (readonly [RegExp, Place])[] = [
   [/writ/, { view: "timeline", where: WRITES }],
   [/^io-bound|^misaligned/, { view: "io" }],
   [/^memory-growth/, { view: "resources" }],
-  [/^hot-function|^few-instructions|^page-faults|^waits-for|^sleep-|^children-/, { view: "flame" }],
+  [/^waits-for-cpu/, { view: "timeline", of: "samples", where: "ready > 0" }],
+  [/^waits-for|^sleep-|^children-/, { view: "timeline", of: "samples", where: OFF }],
+  [/^hot-function|^few-instructions|^page-faults/, { view: "timeline", of: "samples", where: `NOT (${OFF})` }],
 ];
 
 export function placeOf(rule: string): Place {
@@ -69,9 +84,10 @@ export function busiestRange(
   return [Math.max(0, Math.floor(first * width)), Math.min(wall, Math.ceil((last + 1) * width))];
 }
 
-export function busiestSql(where: string, wall: number): string {
+export function busiestSql(where: string, wall: number, of: "events" | "samples" = "events"): string {
   const width = Math.max(1, Math.ceil(wall / PLACE_BINS));
-  return `SELECT CAST(ts // ${width} AS INTEGER) AS bin, CAST(sum(dur + 1) AS DOUBLE) AS time FROM events WHERE (${where}) AND ts >= 0 GROUP BY bin ORDER BY bin`;
+  const time = of === "events" ? "dur + 1" : "weight";
+  return `SELECT CAST(ts // ${width} AS INTEGER) AS bin, CAST(sum(${time}) AS DOUBLE) AS time FROM ${of} WHERE (${where}) AND ts >= 0 GROUP BY bin ORDER BY bin`;
 }
 
 export function sqlText(text: string): string {

@@ -24,9 +24,11 @@ export function rowsOf(report: Report, key: string): ReportRow[] {
   return Array.isArray(rows) ? rows : [];
 }
 
+// Without what only helps on a command line.
 export function noteOf(report: Report, key: string): string {
   const notes = report["notes"];
-  return notes && !Array.isArray(notes) ? ((notes as Notes)[key] ?? "") : "";
+  const note = notes && !Array.isArray(notes) ? ((notes as Notes)[key] ?? "") : "";
+  return note.replace(/; --top 0 shows all$/, "");
 }
 
 export function measureOf(report: Report, key: string, column: string): Measure {

@@ -49,5 +49,46 @@ export function resultTable(result: QueryResult, exact: boolean): TableData {
     return { name, measure };
   });
   const numeric = result.columns.map(({ type }) => isNumberType(type));
-  return { columns, rows: result.rows.map((row) => row.map((cell, at) => (numeric[at] ? asNumber(cell) : cell))) };
+  const isText = (cell: Cell): boolean => typeof cell === "string";
+  const rows = result.rows.map((row) =>
+    row.some((cell, at) => numeric[at] && isText(cell))
+      ? row.map((cell, at) => (numeric[at] ? asNumber(cell) : cell))
+      : row,
+  );
+  return { columns, rows };
+}
+
+export interface RowPlace {
+  from: number;
+  to: number;
+  pids?: number[];
+  tids?: number[];
+}
+
+// How to find a row's place in the timeline, where the columns tell when it was.
+export function placeOfRows(names: readonly string[]): ((row: readonly Cell[]) => RowPlace | undefined) | undefined {
+  const [ts, dur, width, pid, tid] = ["ts", "dur", "width", "pid", "tid"].map((name) => names.indexOf(name)) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  if (ts < 0) return undefined;
+  const number = (row: readonly Cell[], at: number): number | undefined => {
+    const cell = at < 0 ? null : asNumber(row[at] ?? null);
+    return typeof cell === "number" ? cell : undefined;
+  };
+  return (row) => {
+    const from = number(row, ts);
+    if (from === undefined) return undefined;
+    const length = number(row, dur) ?? number(row, width) ?? 0;
+    const [process, thread] = [number(row, pid), number(row, tid)];
+    return {
+      from,
+      to: from + Math.max(length, 1),
+      ...(process === undefined ? {} : { pids: [process] }),
+      ...(thread === undefined ? {} : { tids: [thread] }),
+    };
+  };
 }

@@ -25,8 +25,14 @@ export function cellText(cell: Cell, measure: Measure): string {
 // Columns of numbers stand at the right edge, as on a terminal.
 export function isNumeric(table: TableData, column: number): boolean {
   if (table.columns[column]!.measure !== "none") return true;
-  const cells = table.rows.map((row) => row[column]).filter((cell) => cell !== null && cell !== undefined);
-  return cells.length > 0 && cells.every((cell) => typeof cell === "number");
+  let found = false;
+  for (const row of table.rows) {
+    const cell = row[column];
+    if (cell === null || cell === undefined) continue;
+    if (typeof cell !== "number") return false;
+    found = true;
+  }
+  return found;
 }
 
 export interface Order {
@@ -50,6 +56,18 @@ export function orderedRows(rows: readonly Cell[][], order: Order | undefined): 
     if (isNull(left) || isNull(right)) return Number(isNull(left)) - Number(isNull(right)) || a - b;
     return sign * compareCells(left, right) || a - b;
   });
+}
+
+// Those of the rows in which a cell matches, as it reads.
+export function matchingRows(
+  table: TableData,
+  rows: readonly number[],
+  matches: ((text: string) => boolean) | null,
+): readonly number[] {
+  if (!matches) return rows;
+  return rows.filter((at) =>
+    table.rows[at]!.some((cell, column) => matches(cellText(cell, table.columns[column]!.measure))),
+  );
 }
 
 // A click on a heading: the largest numbers first, then the smallest, then as it came.

@@ -2,11 +2,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cellAt, mostOf, powerBars, shadeOf } from "./bins";
-import { chartOf } from "./chart";
+import { chartOf, highest, thinned } from "./chart";
 import { busiestRange, busiestSql, placeOf, sqlText } from "./places";
 import { insightsOf, measureOf, noteOf, tableKeys, tableOf, titleOf, wordsOf, type Report } from "./report";
 import { multiples, rates, valueAt } from "./series";
-import { cellText, isNumeric, nextOrder, orderedRows, visibleRows } from "./table";
+import { placeOfRows } from "./sql_result";
+import { cellText, isNumeric, matchingRows, nextOrder, orderedRows, visibleRows } from "./table";
 
 test("histograms have no gaps", () => {
   const bars = powerBars([
@@ -158,6 +159,65 @@ test("rows of a query suggest a picture", () => {
     "the column that the rows are sorted by",
   );
   assert.equal(chartOf({ columns: columns("name"), rows: [["a"], ["b"]] }), undefined);
+  const rows = [
+    ["posix", "read", 10, 7, 3],
+    ["posix", "open", 20, 7, 2],
+  ];
+  const chart = chartOf({ columns: columns("layer", "name", "ts", "pid", "dur"), rows });
+  assert.deepEqual(chart, { kind: "bars", x: 1, y: [4] }, "names that differ, and no times or numbers of processes");
+});
+
+test("a line of many points keeps its highest and lowest ones", () => {
+  const points = Array.from({ length: 200_000 }, (_none, at) => [at / 1000, at === 77_777 ? 9 : at % 3] as const);
+  const kept = thinned(points);
+  assert.ok(kept.length <= 4 * 200, `${kept.length}`);
+  assert.ok(kept.includes(9) && kept.includes(0));
+  assert.equal(
+    highest(
+      points.map(([, y]) => y),
+      0,
+    ),
+    9,
+  );
+  assert.deepEqual(
+    thinned([
+      [0, 1],
+      [5, 2],
+    ]),
+    [0, 1, 5, 2],
+  );
+});
+
+test("a search keeps the rows that hold the text, in their order", () => {
+  const table = {
+    columns: [
+      { name: "a", measure: "none" as const },
+      { name: "b", measure: "ns" as const },
+    ],
+    rows: [
+      ["x", 1],
+      ["Read", 2],
+      ["z", 1500],
+    ],
+  };
+  const matches = (wanted: string) => (text: string) => text.toLowerCase().includes(wanted);
+  assert.deepEqual(matchingRows(table, [2, 1, 0], matches("read")), [1]);
+  assert.deepEqual(matchingRows(table, [2, 1, 0], matches("1.50 us")), [2]);
+  assert.deepEqual(matchingRows(table, [2, 1, 0], null), [2, 1, 0]);
+});
+
+test("a row that has a time has a place", () => {
+  assert.equal(placeOfRows(["name", "dur"]), undefined);
+  const place = placeOfRows(["name", "ts", "dur", "tid"])!;
+  assert.deepEqual(place(["read", 100, 20, 7]), { from: 100, to: 120, tids: [7] });
+  assert.deepEqual(place(["read", "100", null, null]), { from: 100, to: 101 });
+  assert.equal(place(["read", null, 20, 7]), undefined);
+});
+
+test("notes leave out what only helps on a command line", () => {
+  const report = { a: [], notes: { a: "10 of 489 functions shown; --top 0 shows all", b: "total: of the host" } };
+  assert.equal(noteOf(report, "a"), "10 of 489 functions shown");
+  assert.equal(noteOf(report, "b"), "total: of the host");
 });
 
 test("counters of one name share a picture and its times", () => {

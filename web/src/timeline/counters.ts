@@ -43,6 +43,7 @@ export function scaleOf(points: readonly Point[]): { low: number; high: number }
   return { low, high: high > low ? high : low + 1 };
 }
 
+// Returns the highest value on screen.
 export function drawCounter(
   pen: Pen,
   segments: readonly Segment[],
@@ -65,5 +66,5 @@ export function drawCounter(
   }
   pen.area([...upper, ...lower], mixed(colour, look.back, 0.4));
   pen.line(middle, colour, 1.5);
-  return high;
+  return points.reduce((most, point) => Math.max(most, point.max), low);
 }

@@ -15,9 +15,9 @@ export async function goToNext(model: TimelineModel, recording: string, text: st
   const time = before && before.text === text ? before.ts : back ? to : from - 1;
   const name = back ? "match_before" : "next_match";
   const answer = await api.statement({ name, values: { text, like: likeText(text), time }, recording, limit: 1 });
-  const [ts, dur, tid] = (answer.rows[0] ?? []).map(Number);
+  const [ts, dur, tid, depth] = (answer.rows[0] ?? []).map(Number);
   if (ts === undefined || dur === undefined) return false;
   model.found.value = { text, ts };
-  model.reveal(ts, dur, tid ?? null);
+  model.reveal(ts, dur, tid ?? null, depth ?? 0);
   return true;
 }

@@ -46,7 +46,7 @@ function scene(): Scene {
     ],
   };
   for (const [id, content] of contentsOf(answer, [1], tiles.names)) tiles.put(id, { level: 0, index: 0 }, content);
-  const rows = rowsOf([thread], { collapsed: new Set(), pinned: [], hosts: [], pids: [], tids: [] });
+  const rows = rowsOf([thread], { collapsed: new Set(), opened: new Set(), pinned: [], hosts: [], pids: [], tids: [] });
   return { rows, tiles, camera: { from: 0, to: 1024 }, width: 1024 };
 }
 

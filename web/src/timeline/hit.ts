@@ -69,7 +69,8 @@ export function allHits(scene: Scene, rows: readonly Row[]): Hit[] {
   return rows.flatMap((row) => {
     const hits: Hit[] = [];
     if (row.track.kind === "counter") return hits;
-    for (let depth = 0; depth < row.lines; ++depth) hits.push(...hitsOf(scene, row.track, depth));
+    const levels = row.lines + row.more; // also those that a first look leaves out
+    for (let depth = 0; depth < levels; ++depth) hits.push(...hitsOf(scene, row.track, depth));
     return hits;
   });
 }

@@ -3,14 +3,14 @@
 import { batch, computed, signal, untracked, type ReadonlySignal } from "@preact/signals";
 import { Asked } from "../api/asked";
 import { api } from "../api/client";
-import type { EventFacts, TrackId, TrackList } from "../api/types";
+import type { EventFacts, Track, TrackId, TrackList } from "../api/types";
 import { recording, revision } from "../state/page";
 import { changeSetting, select, selection } from "../state/selection";
 import { around, clamped, panned, shows, spanOf, timeAt, zoomed, type Camera } from "./camera";
 import { hitAt, type Hit, type Scene } from "./hit";
 import { Loader } from "./loader";
 import type { Arrow } from "./picture";
-import { between, rowsOf, totalHeight, type Row } from "./rows";
+import { ancestorsOf, between, groupOf, isCounterGroup, rowsOf, totalHeight, type Row } from "./rows";
 import { TileStore } from "./tiles";
 import type { Refusal } from "../api/transport";
 import type { Size } from "../draw/canvas";
@@ -18,6 +18,12 @@ import type { Size } from "../draw/canvas";
 const lateNs = 3e9;
 const indexMs = 800;
 const rememberAfterMs = 250; // browsers refuse more than some changes of the address a second
+
+function toggled(set: ReadonlySet<TrackId>, id: TrackId): Set<TrackId> {
+  const next = new Set(set);
+  if (!next.delete(id)) next.add(id);
+  return next;
+}
 
 export class TimelineModel {
   readonly tracks = new Asked<TrackList>();
@@ -27,6 +33,7 @@ export class TimelineModel {
   readonly size = signal<Size>({ width: 0, height: 0 }); // of the canvas
   readonly top = signal(0); // scrolled so far down
   readonly collapsed = signal<ReadonlySet<TrackId>>(new Set());
+  readonly opened = signal<ReadonlySet<TrackId>>(new Set()); // all levels; groups of counters
   readonly pointer = signal<{ x: number; y: number } | null>(null); // on the canvas, unless it drags
   readonly chosen = signal<Hit | null>(null);
   readonly measure = signal<Camera | null>(null);
@@ -50,7 +57,8 @@ export class TimelineModel {
 
   readonly rows: ReadonlySignal<readonly Row[]> = computed(() => {
     const { hosts, pids, tids } = selection.value;
-    const shown = { collapsed: this.collapsed.value, pinned: this.pinned.value, hosts, pids, tids };
+    const [collapsed, opened] = [this.collapsed.value, this.opened.value];
+    const shown = { collapsed, opened, pinned: this.pinned.value, hosts, pids, tids };
     return rowsOf(this.tracks.value?.tracks ?? [], shown);
   });
 
@@ -187,13 +195,28 @@ export class TimelineModel {
   }
 
   // Goes to an event that may be anywhere: the camera in time, the screen to its thread.
-  reveal(ts: number, dur: number, tid: number | null): void {
+  reveal(ts: number, dur: number, tid: number | null, depth = 0): void {
     const camera = this.camera.peek();
     if (!shows(camera, ts, ts + Math.max(dur, spanOf(camera) / 100))) {
       const half = Math.max(spanOf(camera) / 2, dur);
       this.move({ from: ts - half, to: ts + half });
     } else if (dur < spanOf(camera) / 1000) this.show(ts - dur * 20, ts + dur * 21);
+    this.openFor(tid, depth);
     this.scrollToThread(tid);
+  }
+
+  // What an event lies in is opened, down to its level.
+  private openFor(tid: number | null, depth: number): void {
+    const all = this.tracks.value?.tracks ?? [];
+    const track = all.find((each) => each.tid === tid && each.kind === "thread");
+    if (!track) return;
+    const collapsed = new Set(this.collapsed.peek());
+    for (const id of [track.id, ...ancestorsOf(track, all)]) collapsed.delete(id);
+    batch(() => {
+      this.collapsed.value = collapsed;
+      const row = this.rows.peek().find((each) => each.track.id === track.id);
+      if (row && depth >= row.lines) this.opened.value = new Set([...this.opened.peek(), track.id]);
+    });
   }
 
   scrollToThread(tid: number | null): void {
@@ -228,15 +251,30 @@ export class TimelineModel {
     }
   }
 
-  toggle(id: TrackId): void {
-    const next = new Set(this.collapsed.peek());
-    if (!next.delete(id)) next.add(id);
-    this.collapsed.value = next;
+  toggle(track: Track): void {
+    const which = isCounterGroup(track) ? this.opened : this.collapsed;
+    which.value = toggled(which.peek(), track.id);
   }
 
-  collapseAll(closed: boolean): void {
+  toggleLevels(id: TrackId): void {
+    this.opened.value = toggled(this.opened.peek(), id);
+  }
+
+  collapseAll(): void {
     const groups = (this.tracks.value?.tracks ?? []).filter((track) => track.kind === "process");
-    this.collapsed.value = new Set(closed ? groups.map((track) => track.id) : []);
+    batch(() => {
+      this.collapsed.value = new Set(groups.map((track) => track.id));
+      this.opened.value = new Set();
+    });
+  }
+
+  // Every level and every counter.
+  expandAll(): void {
+    const tracks = this.tracks.value?.tracks ?? [];
+    batch(() => {
+      this.collapsed.value = new Set();
+      this.opened.value = new Set(tracks.flatMap((track) => [track.id, groupOf(track.id)]));
+    });
   }
 
   togglePin(id: TrackId): void {

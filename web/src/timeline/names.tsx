@@ -2,17 +2,25 @@
 // The names of the tracks on screen, beside the canvas: to collapse, to pin, to select. Only those that can be seen are
 // part of the document.
 import type { JSX } from "preact";
+import type { Track } from "../api/types";
 import { escapeName } from "../logic/escape";
 import { withThousands } from "../logic/units";
 import { select, selection } from "../state/selection";
 import type { TimelineModel } from "./model";
-import type { Row } from "./rows";
+import { isCounterGroup, isDeep, type Row } from "./rows";
 
-function selectTrack({ track }: Row): void {
+// A group of counters is nothing that questions could be limited to: its name opens and closes it.
+function selectTrack(model: TimelineModel, { track }: Row): void {
   const now = selection.peek();
-  if (track.kind === "host") select({ hosts: now.hosts.length ? [] : [track.host ?? track.name] });
+  if (isCounterGroup(track)) model.toggle(track);
+  else if (track.kind === "host") select({ hosts: now.hosts.length ? [] : [track.host ?? track.name] });
   else if (track.kind === "process" && track.pid !== null) select({ pids: now.pids.length ? [] : [track.pid] });
   else if (track.tid !== null) select({ tids: now.tids.length ? [] : [track.tid] });
+}
+
+function titleOf(track: Track): string {
+  const name = escapeName(track.name);
+  return isCounterGroup(track) ? name : `${name}: ${withThousands(track.events)} events`;
 }
 
 function Name({ model, row }: { model: TimelineModel; row: Row }): JSX.Element {
@@ -31,22 +39,27 @@ function Name({ model, row }: { model: TimelineModel; row: Row }): JSX.Element {
           class="tl-fold"
           aria-expanded={!row.collapsed}
           aria-label={`${row.collapsed ? "Expand" : "Collapse"} ${name}`}
-          onClick={() => model.toggle(track.id)}
+          onClick={() => model.toggle(track)}
         >
           {row.collapsed ? "▸" : "▾"}
         </button>
       ) : (
         <span class="tl-fold" />
       )}
-      <button
-        type="button"
-        class="tl-label"
-        title={`${name}: ${withThousands(track.events)} events`}
-        onClick={() => selectTrack(row)}
-      >
+      <button type="button" class="tl-label" title={titleOf(track)} onClick={() => selectTrack(model, row)}>
         {name}
       </button>
-      {track.kind !== "host" && (
+      {isDeep(track) && !row.collapsed && (
+        <button
+          type="button"
+          class="tl-more"
+          aria-label={`${row.more > 0 ? "Show all" : "Show the outer"} levels of ${name}`}
+          onClick={() => model.toggleLevels(track.id)}
+        >
+          {row.more > 0 ? `${row.more} more levels` : "fewer levels"}
+        </button>
+      )}
+      {track.kind !== "host" && !isCounterGroup(track) && (
         <button
           type="button"
           class="tl-pin"

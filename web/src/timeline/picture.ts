@@ -63,13 +63,20 @@ function drawRow(pen: Pen, row: Row, picture: Picture): void {
       drawBoxes(pen, segments, { top: y + 1, count: row.lines, height: lineHeightOf(track) }, look);
     }
   }
-  pen.box(0, y + row.height - 1, look.width, 1, palette.raised);
+  // A heavier edge: the track goes on below it.
+  pen.box(
+    0,
+    y + row.height - (row.more > 0 ? 3 : 1),
+    look.width,
+    row.more > 0 ? 2 : 1,
+    row.more > 0 ? palette.line : palette.raised,
+  );
 }
 
 export function scaleText(value: number, unit: string | undefined): string {
   if (unit === "ns") return humanNumber(value, "ns");
   if (unit === "bytes") return humanNumber(value, "bytes");
-  return `${humanNumber(value, "count")}${unit ? ` ${unit}` : ""}`;
+  return `${humanNumber(value, "count")}${unit && unit !== "count" ? ` ${unit}` : ""}`;
 }
 
 function drawArrows(pen: Pen, { arrows, rows, top, look, palette }: Picture): void {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Track } from "../api/types";
-import { between, pathOf, rowsOf, totalHeight, type Shown } from "./rows";
+import { ancestorsOf, between, groupOf, pathOf, rowsOf, totalHeight, type Shown } from "./rows";
 
 function track(id: number, parent: number | null, kind: Track["kind"], more: Partial<Track> = {}): Track {
   const plain = { host: "a", pid: null, tid: null, rank: null, from: 0, to: 1, events: 1, depth: 1 };
@@ -20,7 +20,7 @@ const tracks = [
   track(8, 6, "counter", { pid: 8, depth: 0 }),
 ];
 
-const everything: Shown = { collapsed: new Set(), pinned: [], hosts: [], pids: [], tids: [] };
+const everything: Shown = { collapsed: new Set(), opened: new Set(), pinned: [], hosts: [], pids: [], tids: [] };
 
 function ids(shown: Partial<Shown>): number[] {
   return rowsOf(tracks, { ...everything, ...shown }).map((row) => row.track.id);
@@ -80,5 +80,42 @@ test("counters stand below what they count, wherever the server has them", () =>
   assert.deepEqual(
     rows.map((row) => row.track.id),
     [1, 2, 3, 4, 5, 6, 7, 8, 9],
+  );
+});
+
+test("of a deep track the outer levels are shown until it is opened", () => {
+  const deep = [track(1, null, "thread", { depth: 30 }), track(2, 1, "samples", { depth: 40 })];
+  const lines = (opened: number[]): [number, number][] =>
+    rowsOf(deep, { ...everything, opened: new Set(opened) }).map((row) => [row.lines, row.more]);
+  assert.deepEqual(lines([]), [
+    [6, 24],
+    [3, 37],
+  ]);
+  assert.deepEqual(lines([2]), [
+    [6, 24],
+    [40, 0],
+  ]);
+  const [row] = rowsOf([track(1, null, "thread", { depth: 7 })], everything);
+  assert.deepEqual([row!.lines, row!.more], [7, 0], "a single level is no reason to cut");
+});
+
+test("many counters stand in a closed group", () => {
+  const counters = [10, 11, 12, 13].map((id) => track(id, 6, "counter", { pid: 8, depth: 0 }));
+  const all = [...tracks.slice(0, 7), ...counters];
+  const group = groupOf(6);
+  const shown = (opened: number[]): number[] =>
+    rowsOf(all, { ...everything, opened: new Set(opened) }).map((row) => row.track.id);
+  assert.deepEqual(shown([]), [1, 2, 3, 4, 5, 6, 7, group]);
+  assert.deepEqual(shown([group]), [1, 2, 3, 4, 5, 6, 7, group, 10, 11, 12, 13]);
+  const row = rowsOf(all, everything).at(-1)!;
+  assert.deepEqual([row.track.name, row.group, row.collapsed, row.level], ["4 counters", true, true, 2]);
+  assert.deepEqual(ancestorsOf(counters[0]!, all), [6, 1]);
+});
+
+test("a thread that was never sampled has no strip of samples", () => {
+  const strips = [track(1, null, "thread"), track(2, 1, "samples", { events: 0, depth: 0 }), track(3, 1, "samples")];
+  assert.deepEqual(
+    rowsOf(strips, everything).map((row) => row.track.id),
+    [1, 3],
   );
 });

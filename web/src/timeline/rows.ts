@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The rows of the timeline, from top to bottom: pinned tracks first, then hosts, processes, threads and what belongs to
-// them, without what is collapsed or not selected. Positions are sums, so that the rows on screen are found without
-// looking at all ten thousand.
+// them, without what is collapsed or not selected. A first look has to show every thread: of deep tracks only the outer
+// levels are drawn, and counters stand in a closed group, until somebody opens them. Positions are sums, so that the rows
+// on screen are found without looking at all ten thousand.
 import type { Track, TrackId } from "../api/types";
 
 export interface Row {
@@ -10,6 +11,7 @@ export interface Row {
   height: number;
   level: number; // of nesting, for the indent of the name
   lines: number; // of boxes
+  more: number; // levels that are not drawn
   group: boolean; // has rows below it, which can be hidden
   collapsed: boolean;
   pinned: boolean;
@@ -17,6 +19,7 @@ export interface Row {
 
 export interface Shown {
   collapsed: ReadonlySet<TrackId>;
+  opened: ReadonlySet<TrackId>; // all levels are drawn; of a group of counters: all counters
   pinned: readonly TrackId[];
   hosts: readonly string[]; // empty: all
   pids: readonly number[];
@@ -29,14 +32,40 @@ export const counterHeight = 32;
 export const gap = 5;
 
 const titleHeight = 22;
+const firstLevels = 6; // of calls
+const firstSamples = 3; // of sampled functions
+const fewCounters = 3; // these need no group
 
 export function lineHeightOf(track: Track): number {
   return track.kind === "samples" ? sampleHeight : lineHeight;
 }
 
-function linesOf(track: Track, collapsed: boolean): number {
+// Where a single level would be left out, it is drawn as well.
+function linesOf(track: Track, collapsed: boolean, opened: boolean): number {
   if (track.kind === "counter" || track.events === 0) return 0;
-  return collapsed ? 1 : Math.max(1, track.depth);
+  if (collapsed) return 1;
+  const first = track.kind === "samples" ? firstSamples : firstLevels;
+  return opened || track.depth <= first + 1 ? Math.max(1, track.depth) : first;
+}
+
+// Whether closing it would leave out levels, or has done so.
+export function isDeep(track: Track): boolean {
+  return track.events > 0 && track.depth > linesOf(track, false, false);
+}
+
+// Groups of counters are tracks of the page alone: the server knows no negative number.
+export function isCounterGroup(track: Track): boolean {
+  return track.id < 0;
+}
+
+export function groupOf(parent: TrackId): TrackId {
+  return -1 - parent;
+}
+
+function counterGroup(counters: readonly Track[]): Track {
+  const [first] = counters as [Track];
+  const name = `${counters.length} counters`;
+  return { ...first, id: groupOf(first.parent ?? 0), kind: "layer", name, events: 0, depth: 0 };
 }
 
 function heightOf(track: Track, lines: number): number {
@@ -82,23 +111,38 @@ function countersLast(tracks: readonly Track[]): Track[] {
     const children = below.get(parent) ?? [];
     below.delete(parent); // whoever is his own ancestor is met once
     const isCounter = (track: Track): boolean => track.kind === "counter";
-    for (const track of [...children.filter((each) => !isCounter(each)), ...children.filter(isCounter)]) {
+    for (const track of children.filter((each) => !isCounter(each))) {
       ordered.push(track);
       add(track.id);
     }
+    ordered.push(...grouped(children.filter(isCounter)));
   };
   add(0);
   return ordered;
 }
 
-export function rowsOf(tracks: readonly Track[], shown: Shown): Row[] {
+function grouped(counters: readonly Track[]): Track[] {
+  if (counters.length <= fewCounters) return [...counters];
+  const group = counterGroup(counters);
+  return [group, ...counters.map((track) => ({ ...track, parent: group.id }))];
+}
+
+// A strip of samples of a thread that was never sampled shows nothing.
+function isEmpty(track: Track): boolean {
+  return track.kind === "samples" && track.events === 0;
+}
+
+export function rowsOf(all: readonly Track[], shown: Shown): Row[] {
+  const tracks = all.filter((track) => !isEmpty(track));
   const rows: Row[] = [];
   let y = 0;
+  const closed = (id: TrackId): boolean => (id < 0 ? !shown.opened.has(id) : shown.collapsed.has(id));
   const add = (track: Track, level: number, group: boolean, pinned: boolean): void => {
-    const collapsed = shown.collapsed.has(track.id) && !pinned;
-    const lines = linesOf(track, collapsed);
+    const collapsed = closed(track.id) && !pinned;
+    const lines = linesOf(track, collapsed, shown.opened.has(track.id));
     const height = heightOf(track, lines);
-    rows.push({ track, y, height, level, lines, group: group || track.depth > 1, collapsed, pinned });
+    const more = lines === 0 || collapsed ? 0 : track.depth - lines;
+    rows.push({ track, y, height, level, lines, more, group: group || track.depth > 1, collapsed, pinned });
     y += height;
   };
   const byId = new Map(tracks.map((track) => [track.id, track]));
@@ -113,11 +157,11 @@ export function rowsOf(tracks: readonly Track[], shown: Shown): Row[] {
     const below = track.parent || null;
     const level = below !== null ? (levels.get(below) ?? -1) + 1 : 0;
     levels.set(track.id, level);
-    if (below !== null && (hidden.has(below) || shown.collapsed.has(below))) {
+    if (below !== null && (hidden.has(below) || closed(below))) {
       hidden.add(track.id);
       continue;
     }
-    add(track, level, parents.has(track.id), false);
+    add(track, level, parents.has(track.id) || isCounterGroup(track), false);
   }
   return rows;
 }
@@ -149,6 +193,13 @@ function search(rows: readonly Row[], holds: (row: Row) => boolean): number {
     else low = middle + 1;
   }
   return low;
+}
+
+export function ancestorsOf(track: Track, tracks: readonly Track[]): TrackId[] {
+  const above = new Map(tracks.map((each) => [each.id, each.parent]));
+  const found: TrackId[] = [];
+  for (let id = track.parent; id && !found.includes(id); id = above.get(id) ?? null) found.push(id);
+  return found;
 }
 
 // Tells where a track came from, in words: "host a, process 7 (python), thread 9".

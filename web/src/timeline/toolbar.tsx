@@ -30,12 +30,15 @@ function Saving({ model }: { model: TimelineModel }): JSX.Element {
         {!inFile.value && (
           <>
             <a href={exportUrl("perfetto", part.value)} download>
-              Selection for Perfetto
+              Save for Perfetto
             </a>
             <a href={exportUrl("speedscope", part.value)} download>
-              Selection for speedscope
+              Save for speedscope
             </a>
-            <p class="hint">Open these files in ui.perfetto.dev or speedscope.app, or in your own copy of them.</p>
+            <p class="hint">
+              The last two save what is selected as a file, and send nothing. Open it in ui.perfetto.dev or
+              speedscope.app, or in your own copy of them.
+            </p>
           </>
         )}
       </div>
@@ -66,10 +69,10 @@ export function Toolbar({ model }: { model: TimelineModel }): JSX.Element {
       <button type="button" onClick={() => model.showChosen()} title="Go to what is selected (key f)">
         Selection
       </button>
-      <button type="button" onClick={() => model.collapseAll(true)}>
+      <button type="button" onClick={() => model.collapseAll()} title="Show processes without their threads">
         Collapse
       </button>
-      <button type="button" onClick={() => model.collapseAll(false)}>
+      <button type="button" onClick={() => model.expandAll()} title="Show all levels and all counters">
         Expand
       </button>
       {!inFile.value && (

@@ -1,23 +1,33 @@
 // SPDX-License-Identifier: MIT
 // Two recordings side by side: what each was, what changed and how surely, and where in the program.
+import { computed } from "@preact/signals";
 import type { JSX } from "preact";
 import { api, type Part } from "../../api/client";
 import type { Recording } from "../../api/types";
 import { escapeName } from "../../logic/escape";
 import type { FlameTree } from "../../logic/flame_tree";
-import type { Report } from "../../logic/report";
+import { eventsNamed, samplesOf } from "../../logic/places";
+import { tableKeys, type Report, type ReportRow } from "../../logic/report";
 import { Answered, Empty } from "../../shell/states";
 import { recording, recordings } from "../../state/page";
-import { setting } from "../../state/selection";
+import { select, selection, setting } from "../../state/selection";
 import { Difference } from "../flame/difference";
 import { RunCard } from "../overview/run_card";
 import { useAnswer } from "../parts/answer";
 import { Choice, options, Switch } from "../parts/choice";
+import { goToFile, goToFunction } from "../parts/go";
 import { patiently } from "../parts/patience";
-import { ReportTables } from "../parts/report_tables";
+import { ReportTable, Words } from "../parts/report_tables";
 
 const beforeId = setting("compare.before", "");
-const weight = setting("compare.weight", "time");
+const chosenWeight = setting("compare.weight", "");
+// Samples, where both have some.
+const usualWeight = computed(() => {
+  const sides = recordings.value.filter(({ id }) => id === recording.value?.id || id === beforeId.value);
+  const sampled = sides.every(({ layers }) => layers.some(({ name, events }) => name === "cpu" && events > 0));
+  return sides.length === 2 && sampled ? "cpu" : "time";
+});
+const weight = computed(() => chosenWeight.value || usualWeight.value);
 
 // As `fathom diff --format json A B` prints it.
 async function askDiff(sides: { a: string; b: string }, signal: AbortSignal): Promise<Report> {
@@ -41,7 +51,7 @@ function Flames({ before, after }: { before: string; after: string }): JSX.Eleme
         <Choice
           name="compare.weight"
           label="Weight"
-          usual="time"
+          usual={usualWeight.value}
           options={options(["time", "time"], ["cpu", "CPU time"], ["bytes", "bytes"], ["calls", "calls"])}
         />
         <Choice
@@ -63,6 +73,32 @@ function Flames({ before, after }: { before: string; after: string }): JSX.Eleme
   );
 }
 
+// Rows of the later recording's functions, samples and files lead to their place in it.
+const LEADS: Record<string, (row: ReportRow) => void> = {
+  by_function: (row) =>
+    void goToFunction(String(row["name"]), eventsNamed(String(row["name"]), String(row["layer"] ?? ""))),
+  by_sampled_function: (row) => void goToFunction(String(row["function"]), samplesOf(String(row["function"]))),
+  by_layer: (row) => select({ view: "timeline", layers: [String(row["layer"])] }),
+  by_file: (row) => void goToFile(String(row["file"])),
+};
+
+function Changes({ report }: { report: Report }): JSX.Element {
+  return (
+    <>
+      {tableKeys(report).map((key) => {
+        const onRow = LEADS[key];
+        const leads = onRow && { onRow, rowTitle: "Show in the timeline of the later recording" };
+        return <ReportTable key={key} report={report} of={key} {...leads} />;
+      })}
+    </>
+  );
+}
+
+function swap(before: string, after: string): void {
+  const settings = { ...selection.peek().settings, "compare.before": after };
+  select({ recording: before, from: null, to: null, settings });
+}
+
 function Sides({ before, after }: { before: Recording; after: Recording }): JSX.Element {
   const diff = useAnswer(() => ({ a: beforeId.value || before.id, b: recording.value?.id ?? after.id }), askDiff);
   return (
@@ -77,12 +113,11 @@ function Sides({ before, after }: { before: Recording; after: Recording }): JSX.
           <RunCard recording={after} />
         </div>
       </div>
-      <section aria-label="What changed">
-        <Answered of={diff} what="Comparing">
-          {(report) => <ReportTables report={report} />}
-        </Answered>
-      </section>
+      <Answered of={diff} what="Comparing">
+        {(report) => <Words report={report} />}
+      </Answered>
       <Flames before={before.id} after={after.id} />
+      <section aria-label="What changed">{diff.value && <Changes report={diff.value} />}</section>
     </>
   );
 }
@@ -105,7 +140,22 @@ export function Compare(): JSX.Element {
           usual={others[0]!.id}
           options={others.map(({ id, name }) => ({ value: id, title: escapeName(name) }))}
         />
-        <span>After: {escapeName(after.name)}</span>
+        <label class="choice">
+          <span>After</span>
+          <select
+            value={after.id}
+            onChange={(event) => select({ recording: event.currentTarget.value, from: null, to: null })}
+          >
+            {recordings.value.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {escapeName(name)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button type="button" onClick={() => swap(before.id, after.id)}>
+          Swap
+        </button>
       </div>
       <Sides key={`${before.id} ${after.id}`} before={before} after={after} />
     </div>

@@ -3,11 +3,13 @@
 import type { JSX } from "preact";
 import type { Pen } from "../../draw/pen";
 import { escapeName } from "../../logic/escape";
+import { eventsNamed } from "../../logic/places";
 import { rowsOf, tableOf, type Report, type ReportRow } from "../../logic/report";
 import { humanNs, humanPercent, withThousands } from "../../logic/units";
 import { Empty } from "../../shell/states";
 import { layerColour } from "../../theme/layers";
 import { palette, shade } from "../../theme/theme";
+import { goToFunction } from "../parts/go";
 import { SaveBar, type Picture } from "../parts/save_bar";
 
 const KEY = "where_the_time_went";
@@ -15,7 +17,8 @@ const LINE = 22;
 
 interface LevelFacts {
   depth: number;
-  call: string;
+  call: string; // as it is shown
+  name: string;
   layer: string;
   calls: string;
   time: string;
@@ -26,6 +29,7 @@ function factsOf(row: ReportRow): LevelFacts {
   return {
     depth: Number(row["depth"]),
     call: escapeName(String(row["call"])),
+    name: String(row["call"]),
     layer: String(row["layer"] ?? ""),
     calls: row["calls"] === null ? "-" : withThousands(Number(row["calls"])),
     time: humanNs(Number(row["time"] ?? 0)),
@@ -48,9 +52,18 @@ function pictureOf(levels: readonly LevelFacts[]): Picture {
   return { width: 1000, height: levels.length * LINE, draw: (pen) => drawLevels(pen, levels) };
 }
 
-function Level({ depth, call, layer, calls, time, share }: LevelFacts): JSX.Element {
+// What stands in brackets is no call: it has no place of its own.
+function Level({ depth, call, name, layer, calls, time, share }: LevelFacts): JSX.Element {
+  const go = (): void => void goToFunction(name, eventsNamed(name, layer));
+  const leads = !call.startsWith("(") && {
+    tabIndex: 0,
+    class: "leads",
+    title: "Show in the timeline",
+    onClick: go,
+    onKeyDown: (event: KeyboardEvent) => event.key === "Enter" && go(),
+  };
   return (
-    <tr>
+    <tr {...leads}>
       <th scope="row" style={{ paddingLeft: `${depth * 20 + 8}px` }}>
         {call}
       </th>
@@ -77,7 +90,12 @@ const HEADINGS: readonly (readonly [string, string])[] = [
 export function Levels({ report }: { report: Report }): JSX.Element {
   const levels = rowsOf(report, KEY).map(factsOf);
   if (levels.length === 0)
-    return <Empty what="No recorded call matches" hint="Choose another call, or another part." />;
+    return (
+      <Empty
+        what="No recorded call matches"
+        hint="Choose another call, or another part. fathom run --layers +syscall,block --detail syscall,block records what is below calls."
+      />
+    );
   return (
     <figure class="levels">
       <figcaption>

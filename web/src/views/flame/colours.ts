@@ -20,7 +20,10 @@ export function fillsOf(tree: FlameTree, shade: Shade): (node: number) => string
     const id = `${name[node]} ${layer[node]}`;
     let fill = fills.get(id);
     if (fill === undefined) {
-      const hue = rgbOf(hueOf(tree.names[layer[node]!] ?? "", shade));
+      const said = tree.names[layer[node]!] ?? "";
+      // The root is nobody's code, also where it stands among callers.
+      const isRoot = said === "" && tree.names[name[node]!] === "all";
+      const hue = rgbOf(isRoot ? layerColour("wait", shade) : hueOf(said, shade));
       const tint = spread(tree.names[name[node]!] ?? "") * 0.3;
       fill = hexOf(mixed(hue, shade === "light" ? [255, 255, 255] : [0, 0, 0], tint));
       fills.set(id, fill);

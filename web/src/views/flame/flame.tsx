@@ -8,13 +8,13 @@ import type { FlameTree } from "../../logic/flame_tree";
 import { humanPercent } from "../../logic/units";
 import { Answered, Empty } from "../../shell/states";
 import { inFile, recordings } from "../../state/page";
-import { part, selection } from "../../state/selection";
+import { changeSetting, part, selection } from "../../state/selection";
 import { useAnswer } from "../parts/answer";
 import { patiently } from "../parts/patience";
 import { Choice, options, Search, Switch, type Option } from "../parts/choice";
 import { Difference } from "./difference";
 import { Sandwich } from "./sandwich";
-import { against, mode, search, weight } from "./settings";
+import { against, mode, search, usualWeight, weight } from "./settings";
 import { Single } from "./single";
 
 const MODES = options(
@@ -100,9 +100,35 @@ function Compared({ after }: { after: FlameTree }): JSX.Element {
   );
 }
 
+// What to record, or where else to look.
+const MISSING: Record<string, string> = {
+  cpu: "fathom run --layers +cpu samples what runs on CPUs.",
+  offcpu: "fathom run --layers +cpu samples what threads wait for.",
+  bytes: "Layers posix and stdio record what calls move; fathom run records both unless --layers leaves them out.",
+};
+
+function NoWeight(): JSX.Element {
+  const others =
+    weight.value === "time" ? null : (
+      <button type="button" onClick={() => changeSetting("flame.weight", "time", "push")}>
+        Show the time of recorded calls
+      </button>
+    );
+  return (
+    <Empty
+      what="Nothing in this part has such a weight"
+      hint={
+        <>
+          {MISSING[weight.value] ?? "Choose another weight, or a larger part."} {others}
+        </>
+      }
+    />
+  );
+}
+
 function Body({ tree }: { tree: FlameTree }): JSX.Element {
   if (tree.nodes.parent.length === 0 || tree.total === 0) {
-    return <Empty what="Nothing in this part has such a weight" hint="Choose another weight, or a larger part." />;
+    return <NoWeight />;
   }
   if (mode.value === "sandwich") return <Sandwich tree={tree} />;
   if (mode.value !== "diff") return <Single tree={tree} />;
@@ -117,14 +143,18 @@ export function Flame(): JSX.Element {
     <div class="view flame">
       <div class="tools" role="toolbar" aria-label="Flame graph">
         <Choice name="flame.mode" label="Order" usual="left" options={inFile.value ? MODES_OF_ONE : MODES} />
-        <Choice name="flame.weight" label="Weight" usual="time" options={[...WEIGHTS, ...events]} />
+        <Choice name="flame.weight" label="Weight" usual={usualWeight.value} options={[...WEIGHTS, ...events]} />
         {mode.value === "diff" && <Against />}
         <Search name="flame.search" label="Search">
           <Found tree={flame.value} />
         </Search>
         {!inFile.value && (
-          <a href={exportUrl("speedscope", { ...part.value, where: "" })} download>
-            Selection for speedscope
+          <a
+            href={exportUrl("speedscope", { ...part.value, where: "" })}
+            download
+            title="Saves a file that speedscope.app, or your own copy of it, opens"
+          >
+            Save for speedscope
           </a>
         )}
       </div>

@@ -4,8 +4,10 @@ import type { JSX } from "preact";
 import { escapeName } from "../../logic/escape";
 import type { TreeDiff } from "../../logic/flame_diff";
 import { functionSums, type FlameTree, type FunctionSum } from "../../logic/flame_tree";
+import { eventsNamed, samplesOf } from "../../logic/places";
 import type { TableData } from "../../logic/table";
 import { humanNumber, humanPercent, signedNumber, withThousands, type Measure } from "../../logic/units";
+import { goToFunction } from "../parts/go";
 
 export function measureOfUnit(unit: string): Measure {
   if (unit === "ns") return "ns";
@@ -18,6 +20,15 @@ export function nameOf(tree: FlameTree, node: number): string {
 
 export function layerOf(tree: FlameTree, node: number): string {
   return tree.names[tree.nodes.layer[node]!] ?? "";
+}
+
+const OF_CALLS = ["time", "bytes", "calls"]; // other weights are of samples
+
+// To where the box's function took most time, of calls or of samples.
+export function goToBox(tree: FlameTree, node: number): void {
+  const name = nameOf(tree, node);
+  const calls = OF_CALLS.includes(tree.weight);
+  void goToFunction(name, calls ? eventsNamed(name, layerOf(tree, node)) : samplesOf(name));
 }
 
 function share(part: number, whole: number): string {
@@ -84,7 +95,7 @@ export function flameTable(tree: FlameTree): TableData {
 
 export function functionTable(tree: FlameTree): { table: TableData; sums: FunctionSum[] } {
   const measure = measureOfUnit(tree.unit);
-  const sums = functionSums(tree);
+  const sums = functionSums(tree).filter(({ key }) => tree.names[key.name] !== "all" || tree.names[key.layer]);
   const table: TableData = {
     columns: [
       { name: "name", measure: "none" },

@@ -18,7 +18,8 @@ export interface FlameProps {
   matched: readonly boolean[] | undefined;
   upwards?: boolean;
   card: (node: number) => ComponentChildren;
-  onFunction?: (node: number) => void; // asked for by double click or "s"
+  onFunction?: (node: number) => void; // asked for by "s"
+  onPlace?: (node: number) => void; // asked for by "t"
   table?: () => TableData;
 }
 
@@ -32,7 +33,7 @@ function isArrow(key: string): key is Arrow {
 const MIRRORED: Partial<Record<Arrow, Arrow>> = { ArrowUp: "ArrowDown", ArrowDown: "ArrowUp" };
 
 export function FlamePicture(props: FlameProps): JSX.Element {
-  const { title, tree, layout, fill, matched, upwards = false, card, onFunction } = props;
+  const { title, tree, layout, fill, matched, upwards = false, card, onFunction, onPlace } = props;
   const [zoom, setZoom] = useState(-1);
   const [focused, setFocused] = useState(-1);
   const [hovered, setHovered] = useState<{ node: number; at: Point } | null>(null);
@@ -65,6 +66,7 @@ export function FlamePicture(props: FlameProps): JSX.Element {
     else if (key === "Enter" && focused >= 0) zoomTo(focused);
     else if (key === "Escape") setZoom(-1);
     else if (key === "s" && focused >= 0 && onFunction) onFunction(focused);
+    else if (key === "t" && focused >= 0 && onPlace) onPlace(focused);
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -74,7 +76,7 @@ export function FlamePicture(props: FlameProps): JSX.Element {
     <div class="flame-picture">
       <Drawn
         title={title}
-        label={`${title}: ${tree.nodes.parent.length} boxes in ${layout.levels} levels. Arrows walk, Enter zooms, Escape shows all.`}
+        label={`${title}: ${tree.nodes.parent.length} boxes in ${layout.levels} levels. Arrows walk, Enter zooms, Escape shows all${onFunction ? ", s shows callers and callees" : ""}${onPlace ? ", t leads to the timeline" : ""}.`}
         height={Math.max(layout.levels, 1) * ROW}
         draw={draw}
         table={props.table ?? (() => flameTable(tree))}
@@ -90,11 +92,23 @@ export function FlamePicture(props: FlameProps): JSX.Element {
         }}
         onKey={onKey}
       />
-      {zoom >= 0 && (
-        <button type="button" class="zoom-out" onClick={() => setZoom(-1)}>
-          Show all
-        </button>
-      )}
+      <div class="tools">
+        {zoom >= 0 && (
+          <button type="button" class="zoom-out" onClick={() => setZoom(-1)}>
+            Show all
+          </button>
+        )}
+        {focused >= 0 && onFunction && (
+          <button type="button" title="Key s" onClick={() => onFunction(focused)}>
+            Callers and callees
+          </button>
+        )}
+        {focused >= 0 && onPlace && (
+          <button type="button" title="Key t" onClick={() => onPlace(focused)}>
+            Show in the timeline
+          </button>
+        )}
+      </div>
       <div
         class={hovered ? "card floating" : "card"}
         aria-live="polite"

@@ -9,7 +9,7 @@ import { Empty } from "../../shell/states";
 import { shade } from "../../theme/theme";
 import { DataTable } from "../parts/data_table";
 import { fillsOf } from "./colours";
-import { Card, functionTable } from "./numbers";
+import { Card, functionTable, goToBox } from "./numbers";
 import { FlamePicture } from "./picture";
 import { chooseFunction, chosenFunction, functionIn } from "./settings";
 
@@ -24,6 +24,7 @@ function Half({ title, tree, upwards }: { title: string; tree: FlameTree; upward
       fill={fill}
       matched={undefined}
       upwards={upwards}
+      onPlace={(node) => goToBox(tree, node)}
       card={(node) => <Card tree={tree} node={node} />}
       onFunction={(node) => chooseFunction(tree, keyOf(tree.nodes, node))}
     />

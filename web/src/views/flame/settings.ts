@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the flame view keeps in the address.
 import { computed } from "@preact/signals";
+import { recording } from "../../state/page";
 import { searchText } from "../../state/search";
 import { changeSetting, setting } from "../../state/selection";
 import type { FlameTree, FunctionKey } from "../../logic/flame_tree";
@@ -8,7 +9,13 @@ import type { FlameTree, FunctionKey } from "../../logic/flame_tree";
 export type Mode = "left" | "time" | "inverted" | "sandwich" | "diff";
 
 export const mode = setting("flame.mode", "left");
-export const weight = setting("flame.weight", "time");
+const chosenWeight = setting("flame.weight", "");
+// Samples tell of everything that ran, recorded calls only of themselves.
+export const usualWeight = computed(() => {
+  const sampled = recording.value?.layers.some(({ name, events }) => name === "cpu" && events > 0);
+  return sampled ? "cpu" : "time";
+});
+export const weight = computed(() => chosenWeight.value || usualWeight.value);
 const ownSearch = setting("flame.search", "");
 // The field of the frame counts too.
 export const search = computed(() => searchText.value || ownSearch.value);

@@ -8,7 +8,7 @@ import { keyOf, type FlameTree } from "../../logic/flame_tree";
 import { changeSetting } from "../../state/selection";
 import { shade } from "../../theme/theme";
 import { fillsOf } from "./colours";
-import { Card } from "./numbers";
+import { Card, goToBox } from "./numbers";
 import { FlamePicture } from "./picture";
 import { chooseFunction, mode, search } from "./settings";
 
@@ -24,6 +24,7 @@ export function Single({ tree }: { tree: FlameTree }): JSX.Element {
       layout={layout}
       fill={fill}
       matched={matches?.node}
+      onPlace={(node) => goToBox(tree, node)}
       card={(node) => <Card tree={tree} node={node} />}
       onFunction={(node) => {
         changeSetting("flame.mode", "sandwich", "push");

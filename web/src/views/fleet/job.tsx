@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { api } from "../../api/client";
 import { escapeName } from "../../logic/escape";
-import { trends, type Benchmark } from "../../logic/fleet";
+import { alertsIn, alertsOf, trends, type Alert, type Benchmark } from "../../logic/fleet";
 import type { TableData } from "../../logic/table";
 import { Answered, Empty } from "../../shell/states";
 import { setting } from "../../state/selection";
@@ -41,18 +41,27 @@ function Profile({ rows }: { rows: readonly ProfileRow[] }): JSX.Element {
 }
 
 // Benchmarks tell seconds; the page counts in nanoseconds.
-function Trends({ records }: { records: readonly Benchmark[] }): JSX.Element {
+function Trends({ records, alerts }: { records: readonly Benchmark[]; alerts: readonly Alert[] }): JSX.Element {
   const isTime = metric.value !== "max_rss";
+  const scale = isTime ? 1e9 : 1;
   const lines = useMemo(() => trends(records, metric.value), [records, metric.value]);
-  if (lines.length === 0) return <Empty what="No benchmark was sent yet" />;
+  if (lines.length === 0)
+    return (
+      <Empty what="No benchmark was sent yet" hint="fathom agent bench --job NAME -- PROGRAM runs one and sends it." />
+    );
   return (
     <div class="multiples">
-      {lines.map(({ name, machine, medians }) => (
+      {lines.map((line) => (
         <Sparkline
-          key={`${name} ${machine}`}
-          name={name}
-          values={medians.map((value) => (value === null ? null : value * (isTime ? 1e9 : 1)))}
+          key={`${line.name} ${line.machine}`}
+          name={line.name}
+          values={line.medians.map((value) => (value === null ? null : value * scale))}
           measure={isTime ? "ns" : "bytes"}
+          alerts={alertsOf(line, metric.value, alerts).map(({ at, before, after }) => ({
+            at,
+            before: before * scale,
+            after: after * scale,
+          }))}
         />
       ))}
     </div>
@@ -69,6 +78,11 @@ export function Job({ job }: { job: string }): JSX.Element {
     () => path,
     (at, signal) => api.other<{ records: Benchmark[] }>(`${at}/benchmarks`, {}, signal),
   );
+  // A server that knows no trends says 404: then there are no marks.
+  const alerts = useAnswer(
+    () => path,
+    (at, signal) => api.other<unknown>(`${at}/trend`, {}, signal).then(alertsIn),
+  );
   return (
     <section aria-label={`Job ${escapeName(job)}`}>
       <h2>{escapeName(job)}</h2>
@@ -80,7 +94,7 @@ export function Job({ job }: { job: string }): JSX.Element {
         <Choice name="fleet.metric" label="Metric" usual="wall" options={METRICS} />
       </div>
       <Answered of={benchmarks} what="Asking for benchmarks">
-        {({ records }) => <Trends records={records} />}
+        {({ records }) => <Trends records={records} alerts={alerts.value ?? []} />}
       </Answered>
     </section>
   );

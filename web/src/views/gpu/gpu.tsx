@@ -2,9 +2,11 @@
 // What GPUs did, how long they were idle, and what the host did meanwhile.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
+import { escapeName } from "../../logic/escape";
 import { sqlText } from "../../logic/places";
 import { rowsOf, type Report, type ReportRow } from "../../logic/report";
 import { Answered, Empty } from "../../shell/states";
+import { recording } from "../../state/page";
 import { series } from "../../theme/layers";
 import { shade } from "../../theme/theme";
 import { goToPlace } from "../parts/go";
@@ -44,7 +46,14 @@ function Idle({ report }: { report: Report }): JSX.Element {
       {gpus.map((gpu, at) => (
         <SplitBar key={at} title={`GPU ${String(gpu["device"])} of ${String(gpu["host"])}`} shares={shares[at]!} />
       ))}
-      <ReportTable report={report} of={GPUS} />
+      <ReportTable
+        report={report}
+        of={GPUS}
+        rowTitle="Show in the timeline"
+        onRow={(row) =>
+          void goToPlace({ view: "timeline", where: `layer = 'gpu' AND host = ${sqlText(String(row["host"]))}` })
+        }
+      />
       <ReportTable
         report={report}
         of={CAUSES}
@@ -71,22 +80,33 @@ function Table({ view, of, where }: { view: string; of: string; where?: (row: Re
   );
 }
 
+// One word for all parts, with what the recording says of the reason.
+function NoGpu(): JSX.Element {
+  const layers = recording.value?.layers ?? [];
+  const reason = layers.find(({ name }) => name === "cuda")?.reason;
+  return (
+    <Empty
+      what="No work of a GPU was recorded in this part"
+      hint={`fathom run --layers +cuda,gpu records it where there is a GPU.${reason ? ` This recording: ${escapeName(reason)}.` : ""}`}
+    />
+  );
+}
+
 export function Gpu(): JSX.Element {
   const idle = useReport("gpu-idle");
+  const layers = recording.value?.layers ?? [];
+  const any = layers.some(({ name, events }) => (name === "cuda" || name === "gpu") && events > 0);
+  if (!any)
+    return (
+      <div class="view gpu">
+        <NoGpu />
+      </div>
+    );
   return (
     <div class="view gpu">
       <section aria-label="Idle time">
         <Answered of={idle} what="Asking what GPUs did">
-          {(report) =>
-            rowsOf(report, GPUS).length > 0 ? (
-              <Idle report={report} />
-            ) : (
-              <Empty
-                what="No work of a GPU was recorded in this part"
-                hint="fathom run --layers +cuda records it where there is a GPU."
-              />
-            )
-          }
+          {(report) => (rowsOf(report, GPUS).length > 0 ? <Idle report={report} /> : <NoGpu />)}
         </Answered>
       </section>
       <Table

@@ -23,6 +23,8 @@ const logarithmic = setting("io.log", "");
 // The server says too where the first bin begins and how many rows were left out.
 type Heat = HeatmapAnswer & { from?: number; left_out?: number };
 
+const WORDS: Record<string, string> = { bytes: "Bytes", calls: "Calls", time: "Time" };
+
 function Map({ heat }: { heat: Heat }): JSX.Element {
   const cells = useMemo(() => heatCells(heat.cells, mostOf(heat.cells)), [heat]);
   const from = heat.from ?? part.value.from ?? 0;
@@ -30,14 +32,14 @@ function Map({ heat }: { heat: Heat }): JSX.Element {
     return (
       <Empty
         what="No such call was recorded in this part"
-        hint="Layers posix and stdio record what programs read and write."
+        hint="Layers posix and stdio record what programs read and write: fathom run has both unless --layers leaves them out."
       />
     );
   }
   return (
     <>
       <HeatMap
-        title={`${what.value} by ${rows.value} over time`}
+        title={`${WORDS[what.value] ?? "Time"} by ${rows.value} over time`}
         heat={cells}
         rowName={(row) => heat.rows[row]!.name}
         from={from}

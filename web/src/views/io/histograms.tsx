@@ -18,8 +18,9 @@ interface OfReportProps {
   measure: "ns" | "bytes";
 }
 
-function OfReport({ title, report, of, measure }: OfReportProps): JSX.Element {
+function OfReport({ title, report, of, measure }: OfReportProps): JSX.Element | null {
   const { layer, rows } = useMemo(() => histogramRows(report, of, category.value, ""), [report, of, category.value]);
+  if (rows.length === 0) return null; // the heat map above says so, and what to do
   return <Histogram title={layer ? `${title} (${layer})` : title} rows={rows} measure={measure} />;
 }
 

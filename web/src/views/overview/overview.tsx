@@ -2,12 +2,13 @@
 // The first look: what ran, where its time went, what to do about it.
 import type { JSX } from "preact";
 import { api } from "../../api/client";
+import { eventsNamed } from "../../logic/places";
 import { insightsOf, rowsOf, type Report } from "../../logic/report";
 import { Answered, Empty } from "../../shell/states";
 import { page, recording } from "../../state/page";
 import { isLimited, part, selection } from "../../state/selection";
 import { useAnswer } from "../parts/answer";
-import { goToFile, goToFlame } from "../parts/go";
+import { goToFile, goToFunction } from "../parts/go";
 import { ReportTable, Words } from "../parts/report_tables";
 import { useReport } from "../parts/report_answer";
 import { Insights } from "./insights";
@@ -26,23 +27,34 @@ function useTime() {
   );
 }
 
+const ROWS = 200; // of functions and files; some are seen, others scrolled to
+
+function showFunction(name: string, layer: string): void {
+  void goToFunction(name, eventsNamed(name, layer));
+}
+
 function Body({ report, time }: { report: Report; time: Report | null }): JSX.Element {
   return (
     <>
-      <Words report={report} />
       <TimeSplit overview={report} time={time} />
       {!isLimited(selection.value) && <Insights insights={insightsOf(report)} />}
+      <section aria-label="In words">
+        <h2>In words</h2>
+        <Words report={report} />
+      </section>
       <SmallMultiples report={report} />
       <ReportTable
         report={report}
         of="top_functions"
-        onRow={(row) => goToFlame(String(row["name"]))}
-        rowTitle="Show in the flame graph"
+        visible={10}
+        onRow={(row) => showFunction(String(row["name"]), String(row["layer"]))}
+        rowTitle="Show in the timeline"
       />
       {rowsOf(report, "top_files").length > 0 && (
         <ReportTable
           report={report}
           of="top_files"
+          visible={10}
           onRow={(row) => void goToFile(String(row["file"]))}
           rowTitle="Show in the timeline"
         />
@@ -53,7 +65,7 @@ function Body({ report, time }: { report: Report; time: Report | null }): JSX.El
 }
 
 export function Overview(): JSX.Element {
-  const report = useReport("overview");
+  const report = useReport("overview", () => ({ top: ROWS }));
   const time = useTime();
   const chosen = recording.value;
   if (page.value && !chosen) return <Empty what="There is no such recording" hint="Choose one above." />;

@@ -5,10 +5,12 @@ import type { Recording } from "../../api/types";
 import { escapeName } from "../../logic/escape";
 import { lossesOf } from "../../logic/losses";
 import { humanNs, withThousands } from "../../logic/units";
+import { Clamped } from "../parts/clamped";
 
-function Fact({ name, children }: { name: string; children: ComponentChildren }): JSX.Element {
+function Fact(props: { name: string; wide?: boolean; children: ComponentChildren }): JSX.Element {
+  const { name, wide, children } = props;
   return (
-    <div class="fact">
+    <div class={wide ? "fact wide" : "fact"}>
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>
@@ -22,8 +24,10 @@ export function RunCard({ recording }: { recording: Recording }): JSX.Element {
   return (
     <section class="run-card" aria-label={`The run ${escapeName(recording.name)}`}>
       <dl>
-        <Fact name="Command">
-          <code>{command}</code>
+        <Fact name="Command" wide>
+          <code>
+            <Clamped text={command} />
+          </code>
         </Fact>
         <Fact name="Recording">{escapeName(recording.name)}</Fact>
         <Fact name="State">
@@ -32,7 +36,7 @@ export function RunCard({ recording }: { recording: Recording }): JSX.Element {
         <Fact name="Duration">{humanNs(recording.wall_ns)}</Fact>
         <Fact name="Hosts">{recording.hosts.map(escapeName).join(", ") || "unknown"}</Fact>
         <Fact name="Events">{withThousands(recording.events)}</Fact>
-        <Fact name="Lost">
+        <Fact name="Lost" wide={losses.length > 0}>
           {losses.length === 0 ? "nothing" : losses.map((loss, at) => <div key={at}>{escapeName(loss)}</div>)}
         </Fact>
       </dl>

@@ -2,10 +2,12 @@
 // Where the threads' time went: by state and cause where layer cpu tells (view `time`), and by layer.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
+import { hexOf, mixed, rgbOf } from "../../logic/colours";
 import { rowsOf, type Report } from "../../logic/report";
 import { select } from "../../state/selection";
 import { layerColour, series, type Shade } from "../../theme/layers";
 import { shade } from "../../theme/theme";
+import { goToFlame } from "../parts/go";
 import { SplitBar, type Share } from "../parts/split_bar";
 
 export function layerShares(report: Report, how: Shade): Share[] {
@@ -24,17 +26,31 @@ export function timeShares(report: Report, how: Shade): Share[] {
   for (const row of rowsOf(report, "where_the_threads_time_went")) {
     const state = String(row["state"]);
     const name = row["cause"] === null || state === "running" ? state : `${state}: ${String(row["cause"])}`;
-    const place = STATES.indexOf(state);
-    const colours = series[how];
-    const share = sums.get(name) ?? {
-      name,
-      time: 0,
-      share: 0,
-      colour: colours[(place < 0 ? 7 : place * 2) % colours.length]!,
-    };
+    const share = sums.get(name) ?? { name, time: 0, share: 0, colour: "" };
     sums.set(name, { ...share, time: share.time + Number(row["time"]), share: share.share + Number(row["share"]) });
   }
-  return [...sums.values()].sort((a, b) => b.time - a.time);
+  return coloured(
+    [...sums.values()].sort((a, b) => b.time - a.time),
+    how,
+  );
+}
+
+function stateOf({ name }: Share): string {
+  return name.split(":")[0]!;
+}
+
+// A hue for each state; its causes take turns with tints of it, so that neighbours can be told apart.
+function coloured(shares: readonly Share[], how: Shade): Share[] {
+  const ground = rgbOf(how === "light" ? "#ffffff" : "#000000");
+  const met = new Map<string, number>();
+  return shares.map((share) => {
+    const state = stateOf(share);
+    const turn = met.get(state) ?? 0;
+    met.set(state, turn + 1);
+    const place = STATES.indexOf(state);
+    const hue = rgbOf(series[how][(place < 0 ? 7 : place * 2) % series[how].length]!);
+    return { ...share, colour: hexOf(mixed(hue, ground, (turn % 4) * 0.18)) };
+  });
 }
 
 export function TimeSplit({ overview, time }: { overview: Report; time: Report | null }): JSX.Element {
@@ -43,7 +59,13 @@ export function TimeSplit({ overview, time }: { overview: Report; time: Report |
   const known = (name: string): boolean => !name.startsWith("(");
   return (
     <section aria-label="Where every thread's time went" class="columns">
-      {states.length > 0 && <SplitBar title="Threads' time by what they did" shares={states} />}
+      {states.length > 0 && (
+        <SplitBar
+          title="Threads' time by what they did"
+          shares={states}
+          onShare={(share) => goToFlame(stateOf(share) === "running" ? "cpu" : "offcpu")}
+        />
+      )}
       <SplitBar
         title="Threads' time by layer, excluding nested calls"
         shares={layers}

@@ -7,16 +7,22 @@ import { escapeName } from "../../logic/escape";
 import {
   cellText,
   isNumeric,
+  matchingRows,
   nextOrder,
   orderedRows,
   visibleRows,
   type Order,
   type TableData,
 } from "../../logic/table";
+import { withThousands } from "../../logic/units";
+import { matcher, searchText } from "../../state/search";
 import { SaveBar } from "./save_bar";
 
 const ROW_HEIGHT = 24; // the same in views.css
 const MOST_VISIBLE = 20;
+const LEAST_TEXT = 24; // characters of the widest column
+const CHARACTER = 8; // pixels, with some to spare
+const PADDING = 18; // pixels of a cell
 
 interface DataTableProps {
   title: string;
@@ -24,14 +30,27 @@ interface DataTableProps {
   onRow?: ((row: number) => void) | undefined; // a place in table.rows
   rowTitle?: string; // what a row leads to
   tall?: boolean; // as high as there is room
+  visible?: number; // rows that are seen without scrolling
 }
 
-// Wide enough for what the first rows say; the widest text gets what is left.
-function widths(table: TableData): string[] {
-  return table.columns.map(({ name, measure }, column) => {
+interface Widths {
+  columns: (number | null)[]; // in characters; null: what is left
+  least: number; // of all, so that what is left is enough to read
+}
+
+// Wide enough for what the first rows say. The widest text gets what is left, and is cut where that is too little, so that
+// numbers beside it stay on screen.
+function widths(table: TableData): Widths {
+  const columns = table.columns.map(({ name, measure }, column): number | null => {
     const texts = table.rows.slice(0, 200).map((row) => cellText(row[column], measure).length);
-    return `${Math.min(72, Math.max(name.length + 3, ...texts, 4) + 2)}ch`;
+    return Math.min(40, Math.max(name.length + 2, ...texts, 4));
   });
+  const numeric = table.columns.map((_, column) => isNumeric(table, column));
+  const texts = columns.flatMap((width, column) => (numeric[column] ? [] : [[width ?? 0, column] as const]));
+  const widest = texts.reduce((best, each) => (each[0] > best[0] ? each : best), [0, -1] as const);
+  const least = columns.reduce<number>((sum, width) => sum + (width ?? 0), 0) - Math.max(0, widest[0] - LEAST_TEXT);
+  if (widest[1] >= 0) columns[widest[1]] = null;
+  return { columns, least };
 }
 
 function Heading(props: {
@@ -104,7 +123,8 @@ function Spacer({ rows }: { rows: number }): JSX.Element | null {
   return rows > 0 ? <tr aria-hidden="true" style={{ height: `${rows * ROW_HEIGHT}px` }} /> : null;
 }
 
-export function DataTable({ title, table, onRow, rowTitle, tall }: DataTableProps): JSX.Element {
+export function DataTable(props: DataTableProps): JSX.Element {
+  const { title, table, onRow, rowTitle, tall, visible = MOST_VISIBLE } = props;
   const [order, setOrder] = useState<Order | undefined>(undefined);
   const [scrolled, setScrolled] = useState(0);
   const [holder, size] = useSize<HTMLDivElement>();
@@ -113,11 +133,14 @@ export function DataTable({ title, table, onRow, rowTitle, tall }: DataTableProp
     if (before.current.columns.length !== table.columns.length) setOrder(undefined);
     before.current = table;
   }, [table]);
-  const rows = useMemo(() => orderedRows(table.rows, order), [table, order]);
+  const matches = matcher(searchText.value);
+  const ordered = useMemo(() => orderedRows(table.rows, order), [table, order]);
+  const rows = useMemo(() => matchingRows(table, ordered, matches), [ordered, searchText.value]);
   const numeric = useMemo(() => table.columns.map((_, column) => isNumeric(table, column)), [table]);
   const columns = useMemo(() => widths(table), [table]);
   const { first, end } = visibleRows(scrolled, Math.max(size.value.height, 200), ROW_HEIGHT, rows.length);
-  const height = tall ? undefined : `${(Math.min(rows.length, MOST_VISIBLE) + 1) * ROW_HEIGHT + 18}px`;
+  // With a bar to scroll sideways below the rows, the box is that much higher by itself.
+  const height = tall ? undefined : `${(Math.min(rows.length, visible) + 1) * ROW_HEIGHT + 18}px`;
   return (
     <figure class={tall ? "data-table tall" : "data-table"}>
       <figcaption>
@@ -130,13 +153,16 @@ export function DataTable({ title, table, onRow, rowTitle, tall }: DataTableProp
         role="region"
         aria-label={title}
         ref={holder}
-        {...(height ? { style: { height } } : {})}
+        {...(height ? { style: { maxHeight: height } } : {})}
         onScroll={(event) => setScrolled(event.currentTarget.scrollTop)}
       >
-        <table aria-rowcount={rows.length + 1}>
+        <table
+          aria-rowcount={rows.length + 1}
+          style={{ minWidth: `${columns.least * CHARACTER + columns.columns.length * PADDING}px` }}
+        >
           <colgroup>
-            {columns.map((width, column) => (
-              <col key={column} style={{ width }} />
+            {columns.columns.map((width, column) => (
+              <col key={column} {...(width === null ? {} : { style: { width: `${width * CHARACTER + PADDING}px` } })} />
             ))}
           </colgroup>
           <thead>
@@ -163,6 +189,11 @@ export function DataTable({ title, table, onRow, rowTitle, tall }: DataTableProp
           </tbody>
         </table>
       </div>
+      {matches && (
+        <p class="note" role="status">
+          {withThousands(rows.length)} of {withThousands(ordered.length)} rows match the search.
+        </p>
+      )}
       {table.note && <p class="note">{table.note}</p>}
     </figure>
   );

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Ways from one view to a place in another.
+import { effect } from "@preact/signals";
 import { api } from "../../api/client";
 import { busiestRange, busiestSql, type Place } from "../../logic/places";
 import { inFile, recording } from "../../state/page";
+import { searchText } from "../../state/search";
 import { select, selection } from "../../state/selection";
 
 async function numbersOf(sql: string): Promise<number[][]> {
@@ -18,7 +20,7 @@ export async function goToPlace(place: Place): Promise<void> {
     select({ view: place.view });
     return;
   }
-  const rows = await numbersOf(busiestSql(place.where, wall));
+  const rows = await numbersOf(busiestSql(place.where, wall, place.of));
   const range = busiestRange(
     rows.map(([bin = 0, time = 0]) => ({ bin, time })),
     wall,
@@ -39,6 +41,19 @@ export function goToRange(begin: number, end: number, more: { pids?: number[]; t
   select({ view: "timeline", from: Math.max(0, Math.floor(begin - room)), to: Math.ceil(end + room), ...more });
 }
 
-export function goToFlame(search: string): void {
-  select({ view: "flame", settings: { ...selection.peek().settings, "flame.search": search } });
+// To where a function took most time. Its name stands in the search field, so that other boxes are faded, until somebody
+// leaves the timeline.
+export async function goToFunction(name: string, place: Place): Promise<void> {
+  await goToPlace(place);
+  searchText.value = name;
+  const stop = effect(() => {
+    if (selection.value.view === "timeline") return;
+    if (searchText.peek() === name) searchText.value = "";
+    queueMicrotask(() => stop());
+  });
+}
+
+// To what a flame graph shows by another weight.
+export function goToFlame(weight: string): void {
+  select({ view: "flame", settings: { ...selection.peek().settings, "flame.weight": weight } });
 }

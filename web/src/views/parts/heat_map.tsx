@@ -13,10 +13,12 @@ import { pixelsOf, SHADES, type HeatCells } from "../../logic/heat";
 import type { TableData } from "../../logic/table";
 import { humanNs, humanNumber, type Measure } from "../../logic/units";
 import { palette, shade, type Palette } from "../../theme/theme";
+import { marks, moment, xOf } from "../../timeline/camera";
 import { SaveBar } from "./save_bar";
 
 const GUTTER = 190; // for the names of rows
 const AXIS = 20;
+const LABEL = 50; // pixels of a time
 
 export interface Cell {
   column: number;
@@ -55,17 +57,12 @@ function drawNames(pen: Pen, { props, theme, height }: Plan): void {
 }
 
 function drawAxis(pen: Pen, width: number, { props, theme, height }: Plan): void {
-  const marks = Math.max(2, Math.floor((width - GUTTER) / 120));
-  const span = props.width * props.heat.columns;
-  for (let mark = 0; mark <= marks; ++mark) {
-    const x = GUTTER + ((width - GUTTER - 48) * mark) / marks;
-    pen.text(
-      humanNs(Math.round(props.from + (span * (x - GUTTER)) / (width - GUTTER))),
-      x,
-      height + AXIS / 2,
-      theme.faint,
-      11,
-    );
+  const camera = { from: props.from, to: props.from + props.width * props.heat.columns };
+  const { step, times } = marks(camera, width - GUTTER, 120);
+  for (const time of times) {
+    const x = GUTTER + xOf(camera, time, width - GUTTER);
+    pen.box(Math.min(x, width - 1), height, 1, 4, theme.faint);
+    if (x < width - LABEL) pen.text(moment(time, step), x + 3, height + AXIS / 2 + 2, theme.faint, 11);
   }
 }
 

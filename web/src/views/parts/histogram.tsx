@@ -13,6 +13,7 @@ import { Drawn } from "./picture";
 const HEIGHT = 180;
 const BOTTOM = 22;
 const TOP = 16;
+const LABEL = 48; // pixels of a bound
 
 interface HistogramProps {
   title: string;
@@ -39,7 +40,8 @@ function drawBars(pen: Pen, width: number, bars: readonly Bar[], measure: Measur
     }
     if (step > 34 && bar.count > 0)
       pen.text(humanCount(bar.count), x + 2, HEIGHT - BOTTOM - height - 8, colours.faint, 11);
-    if (at % every === 0) pen.text(humanNumber(bar.from, measure), x + 1, HEIGHT - BOTTOM / 2, colours.text, 11);
+    const fits = at % every === 0 && x < width - LABEL;
+    if (fits) pen.text(humanNumber(bar.from, measure), x + 1, HEIGHT - BOTTOM / 2, colours.text, 11);
   });
   pen.line([0, HEIGHT - BOTTOM, width, HEIGHT - BOTTOM], colours.line);
 }

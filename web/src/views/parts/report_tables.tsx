@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { rowsOf, tableKeys, tableOf, titleOf, wordsOf, type Report, type ReportRow } from "../../logic/report";
 import { Empty } from "../../shell/states";
+import { Clamped } from "./clamped";
 import { DataTable } from "./data_table";
 
 interface ReportTableProps {
@@ -12,9 +13,11 @@ interface ReportTableProps {
   without?: readonly string[];
   onRow?: (row: ReportRow) => void;
   rowTitle?: string;
+  visible?: number; // rows that are seen without scrolling
 }
 
-export function ReportTable({ report, of, without, onRow, rowTitle }: ReportTableProps): JSX.Element {
+export function ReportTable(props: ReportTableProps): JSX.Element {
+  const { report, of, without, onRow, rowTitle, visible } = props;
   const table = useMemo(() => tableOf(report, of, without), [report, of]);
   const rows = rowsOf(report, of);
   if (rows.length === 0) return <Empty what={table.note || `${titleOf(of)}: nothing was recorded`} />;
@@ -24,6 +27,7 @@ export function ReportTable({ report, of, without, onRow, rowTitle }: ReportTabl
       table={table}
       onRow={onRow && ((row) => onRow(rows[row]!))}
       {...(rowTitle ? { rowTitle } : {})}
+      {...(visible ? { visible } : {})}
     />
   );
 }
@@ -34,7 +38,9 @@ export function Words({ report }: { report: Report }): JSX.Element | null {
   return (
     <ul class="words">
       {words.map((sentence, at) => (
-        <li key={at}>{sentence}</li>
+        <li key={at}>
+          <Clamped text={sentence} />
+        </li>
       ))}
     </ul>
   );

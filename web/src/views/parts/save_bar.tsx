@@ -38,26 +38,14 @@ function svgOf(picture: Picture): string {
 interface SaveBarProps {
   name: string; // of the file, without its ending
   picture?: () => Picture;
-  canvas?: () => HTMLCanvasElement | null; // what another library drew
   table?: () => TableData;
 }
 
-export function SaveBar({ name, picture, canvas, table }: SaveBarProps): JSX.Element {
+export function SaveBar({ name, picture, table }: SaveBarProps): JSX.Element {
   return (
     <span class="save-bar" role="group" aria-label={`Save ${name}`}>
       {picture && (
         <button type="button" onClick={() => savePng(`${name}.png`, pngOf(picture()))}>
-          PNG
-        </button>
-      )}
-      {canvas && (
-        <button
-          type="button"
-          onClick={() => {
-            const drawn = canvas();
-            if (drawn) savePng(`${name}.png`, drawn);
-          }}
-        >
           PNG
         </button>
       )}

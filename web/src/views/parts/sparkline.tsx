@@ -2,6 +2,7 @@
 // A small line over time, as SVG: one of many beside each other.
 import type { JSX } from "preact";
 import { escapeName } from "../../logic/escape";
+import type { AlertMark } from "../../logic/fleet";
 import { humanNumber, type Measure } from "../../logic/units";
 
 const WIDTH = 240;
@@ -26,9 +27,22 @@ interface SparklineProps {
   values: readonly (number | null)[];
   measure: Measure;
   onPick?: () => void;
+  alerts?: readonly AlertMark[]; // values at which something changed
 }
 
-export function Sparkline({ name, values, measure, onPick }: SparklineProps): JSX.Element {
+function Alerts({ alerts, measure }: { alerts: readonly AlertMark[]; measure: Measure }): JSX.Element {
+  return (
+    <ul class="alerts">
+      {alerts.map(({ at, before, after }) => (
+        <li key={at}>
+          record {at + 1}: {humanNumber(before, measure)} became {humanNumber(after, measure)}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function Sparkline({ name, values, measure, onPick, alerts = [] }: SparklineProps): JSX.Element {
   const most = Math.max(...values.map((value) => value ?? 0), 0);
   const title = `${escapeName(name)}, at most ${humanNumber(most, measure)}`;
   return (
@@ -45,7 +59,13 @@ export function Sparkline({ name, values, measure, onPick }: SparklineProps): JS
       </figcaption>
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={title}>
         <polyline points={pointsOf(values)} fill="none" stroke="currentColor" vector-effect="non-scaling-stroke" />
+        {alerts.map(({ at }) => {
+          const x = (at * WIDTH) / Math.max(values.length - 1, 1);
+          const look = { class: "alert", stroke: "currentColor", "stroke-width": 2, "stroke-dasharray": "3 2" };
+          return <line key={at} x1={x} x2={x} y1={0} y2={HEIGHT} vector-effect="non-scaling-stroke" {...look} />;
+        })}
       </svg>
+      {alerts.length > 0 && <Alerts alerts={alerts} measure={measure} />}
     </figure>
   );
 }

@@ -19,7 +19,8 @@ interface SplitBarProps {
   onShare?: (share: Share) => void;
 }
 
-export function SplitBar({ title, shares, onShare }: SplitBarProps): JSX.Element {
+export function SplitBar({ title, shares, onShare }: SplitBarProps): JSX.Element | null {
+  if (shares.length === 0) return null;
   const label = shares.map(({ name, share }) => `${name} ${humanPercent(share)}`).join(", ");
   return (
     <figure class="split">

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One counter over time. All plots of the page share one cursor; a drag selects a range for all views.
-import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import type { JSX, RefObject } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { useSize } from "../../draw/canvas";
 import type { CounterPicture } from "../../logic/counters";
@@ -10,17 +10,26 @@ import { humanNs, humanNumber } from "../../logic/units";
 import { select } from "../../state/selection";
 import { series as seriesColours } from "../../theme/layers";
 import { palette, shade } from "../../theme/theme";
+import type { Camera } from "../../timeline/camera";
 import { SaveBar } from "../parts/save_bar";
+import { plotPicture } from "./plot_picture";
 
 const HEIGHT = 150;
 const MOST_LINES = 8;
+// Steps that are round numbers of KiB and MiB.
+const POWERS = Array.from({ length: 52 }, (_none, power) => 2 ** power);
 
 function axes(picture: CounterPicture): uPlot.Axis[] {
   const { faint, line } = palette.value;
   const look = { stroke: faint, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
   return [
-    { ...look, values: (_plot, times) => times.map((time) => humanNs(time)), space: 90 },
-    { ...look, values: (_plot, values) => values.map((value) => humanNumber(value, picture.measure)), size: 76 },
+    { ...look, values: (_plot, times) => times.map((time) => humanNs(time)), space: 90, size: 28 },
+    {
+      ...look,
+      values: (_plot, values) => values.map((value) => humanNumber(value, picture.measure)),
+      size: 76,
+      ...(picture.measure === "bytes" ? { incrs: POWERS } : {}),
+    },
   ];
 }
 
@@ -38,15 +47,16 @@ function lines(picture: CounterPicture): uPlot.Series[] {
     }));
 }
 
-function optionsOf(picture: CounterPicture, width: number): uPlot.Options {
+// All plots show the same time, so that one stands below the other.
+function optionsOf(picture: CounterPicture, width: number, seen: Camera): uPlot.Options {
   return {
     width,
     height: HEIGHT,
     axes: axes(picture),
     series: [{ label: "time", value: (_plot, time) => (time === null ? "-" : humanNs(time)) }, ...lines(picture)],
     scales: {
-      x: { time: false },
-      y: { range: (_plot, low, high) => [Math.min(low ?? 0, 0), Math.max(high ?? 1, 1e-9) * 1.05] },
+      x: { time: false, range: [seen.from, seen.to] },
+      y: { range: (_plot, low, high) => [Math.min(low ?? 0, 0), (high ?? 0) > 0 ? high! * 1.05 : 1] },
     },
     cursor: { sync: { key: "fathom" }, drag: { x: true, y: false, setScale: false } },
     legend: { live: true },
@@ -68,16 +78,31 @@ function dataOf(picture: CounterPicture): uPlot.AlignedData {
   return [picture.times, ...picture.series.slice(0, MOST_LINES).map(({ values }) => values)];
 }
 
-export function Plot({ picture }: { picture: CounterPicture }): JSX.Element {
+// Whether it is, or was, on the screen or just below: a hundred plots at once would block the page.
+function useNear(holder: RefObject<HTMLElement | null>): boolean {
+  const [near, setNear] = useState(false);
+  useEffect(() => {
+    const observer = new IntersectionObserver(
+      (entries) => entries.some((entry) => entry.isIntersecting) && setNear(true),
+      { rootMargin: "200px" },
+    );
+    if (holder.current) observer.observe(holder.current);
+    return () => observer.disconnect();
+  }, []);
+  return near;
+}
+
+export function Plot({ picture, seen }: { picture: CounterPicture; seen: Camera }): JSX.Element {
   const [holder, size] = useSize<HTMLDivElement>();
   const plot = useRef<uPlot | null>(null);
   const width = size.value.width;
+  const near = useNear(holder);
   useEffect(() => {
-    if (!holder.current || width === 0) return;
-    const made = new uPlot(optionsOf(picture, width), dataOf(picture), holder.current);
+    if (!holder.current || width === 0 || !near) return;
+    const made = new uPlot(optionsOf(picture, width, seen), dataOf(picture), holder.current);
     plot.current = made;
     return () => made.destroy();
-  }, [picture, width, palette.value]);
+  }, [picture, width, near, seen.from, seen.to, palette.value]);
   const left = picture.series.length - MOST_LINES;
   return (
     <figure class="plot">
@@ -85,7 +110,7 @@ export function Plot({ picture }: { picture: CounterPicture }): JSX.Element {
         {escapeName(picture.title)}
         <SaveBar
           name={picture.title}
-          canvas={() => holder.current?.querySelector("canvas") ?? null}
+          picture={() => plotPicture(picture, seen, Math.max(width, 400), MOST_LINES)}
           table={() => ({
             columns: [
               { name: "ts", measure: "ns" },

@@ -31,7 +31,7 @@ function Plots({ answer }: { answer: QueryAnswer }): JSX.Element {
   return (
     <div class="plots">
       {pictures.map((picture) => (
-        <Plot key={picture.name} picture={picture} />
+        <Plot key={picture.name} picture={picture} seen={range.value} />
       ))}
       {answer.truncated && <p class="note">There are more counters than the page shows; select processes.</p>}
     </div>

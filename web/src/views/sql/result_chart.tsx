@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Pen } from "../../draw/pen";
-import type { Chart } from "../../logic/chart";
+import { highest, thinned, type Chart } from "../../logic/chart";
 import { cellText, type TableData } from "../../logic/table";
 import { humanNumber } from "../../logic/units";
 import { series } from "../../theme/layers";
@@ -22,7 +22,7 @@ function numbers(table: TableData, column: number): number[] {
 function drawLines(pen: Pen, width: number, table: TableData, chart: Chart, theme: Palette): void {
   const xs = numbers(table, chart.x);
   const [begin, end] = [xs[0]!, xs.at(-1)!];
-  const most = Math.max(...chart.y.flatMap((column) => numbers(table, column)), Number.MIN_VALUE);
+  const most = chart.y.reduce((high, column) => highest(numbers(table, column), high), Number.MIN_VALUE);
   const x = (value: number) => EDGE.left + ((value - begin) / (end - begin || 1)) * (width - EDGE.left - EDGE.right);
   const y = (value: number) => HEIGHT - EDGE.bottom - (Math.max(value, 0) / most) * (HEIGHT - EDGE.bottom - EDGE.top);
   const named = (column: number, value: number) => humanNumber(value, table.columns[column]!.measure);
@@ -38,7 +38,7 @@ function drawLines(pen: Pen, width: number, table: TableData, chart: Chart, them
     );
   }
   chart.y.forEach((column, at) => {
-    const points = numbers(table, column).flatMap((value, i) => [x(xs[i]!), y(value)]);
+    const points = thinned(numbers(table, column).map((value, i) => [x(xs[i]!), y(value)] as const));
     pen.line(points, series[shade.value][at % 8]!, 1.5);
     pen.text(table.columns[column]!.name, EDGE.left + 6 + at * 120, EDGE.top + 4, series[shade.value][at % 8]!, 11);
   });
@@ -47,7 +47,7 @@ function drawLines(pen: Pen, width: number, table: TableData, chart: Chart, them
 function drawBars(pen: Pen, width: number, table: TableData, chart: Chart, theme: Palette): void {
   const [column] = chart.y as [number];
   const values = numbers(table, column);
-  const most = Math.max(...values, Number.MIN_VALUE);
+  const most = highest(values, Number.MIN_VALUE);
   values.forEach((value, at) => {
     const name = cellText(table.rows[at]![chart.x], "none");
     const length = (Math.max(value, 0) / most) * (width - NAMES - 90);

@@ -5,12 +5,13 @@ import { useSignalEffect } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { api } from "../../api/client";
 import { asPandas } from "../../logic/pandas";
-import { Answered, Empty } from "../../shell/states";
+import { Answered } from "../../shell/states";
 import { page, recording } from "../../state/page";
 import { selection } from "../../state/selection";
 import { useAnswer } from "../parts/answer";
 import { Editor } from "./editor";
 import { Result } from "./result";
+import { Schema } from "./schema";
 import { asked, draft, earlier, EXAMPLES, run, runs } from "./state";
 
 function CopyAsPandas(): JSX.Element {
@@ -54,12 +55,18 @@ function Earlier(): JSX.Element {
   );
 }
 
-const HINT = "Views such as events, counters and summary are listed as you type.";
+const HINT = "Write a question and press Ctrl+Enter. Views and columns are listed as you type, and below.";
+
+// More would keep the page busy for longer than anybody wants to wait for a click.
+const MOST_ROWS = 10_000;
 
 function Asking(): JSX.Element {
   const answer = useAnswer(
     () => ({ sql: asked.value, recording: selection.value.recording, run: runs.value }),
-    ({ sql, recording: of }, signal) => api.query(sql, of || undefined, page.value?.limits.rows, signal),
+    ({ sql, recording: of }, signal) => {
+      const limit = Math.min(page.value?.limits.rows ?? MOST_ROWS, MOST_ROWS);
+      return api.query(sql, of || undefined, limit, signal);
+    },
   );
   return (
     <Answered of={answer} what="Asking">
@@ -86,7 +93,8 @@ export function Sql(): JSX.Element {
         <CopyAsPandas />
         <Earlier />
       </div>
-      {asked.value ? <Asking /> : <Empty what="Write a question" hint={HINT} />}
+      {asked.value ? <Asking /> : <p class="note">{HINT}</p>}
+      <Schema schema={schema.value ?? []} />
     </div>
   );
 }

@@ -27,5 +27,6 @@ export function run(sql: string): void {
 export const EXAMPLES: readonly string[] = [
   "SELECT name, layer, count(*) AS calls, sum(dur) AS dur FROM events GROUP BY ALL ORDER BY dur DESC LIMIT 100",
   "SELECT ts // 100000000 * 0.1 AS second, sum(bytes) AS bytes FROM events WHERE category = 'read' GROUP BY second ORDER BY second",
-  "FROM files ORDER BY read_bytes DESC LIMIT 100",
+  "FROM files ORDER BY bytes_read DESC LIMIT 100",
+  "SELECT ts, dur, pid, tid, layer, name, file FROM events ORDER BY dur DESC LIMIT 100",
 ];
