@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Makes the page: index.html, page.js, page.css, icon.svg and questions.json (what a page without a server holds answers to),
-# all that the program carries inside. Fetches what it is made
-# with if that is missing (tools/fetch_web.sh).
+# all that the program carries inside. Fetches what it is made with if that is missing (tools/fetch_web.sh).
 # usage: tools/build_web.sh [FOLDER]   (default: web/dist)
 set -euo pipefail
 out=$(realpath -m "${1:-$(dirname "$0")/../web/dist}")
