@@ -68,26 +68,27 @@ export async function checkTheFileSaysWhatTheReportSays(browser) {
   );
 }
 
-export async function checkTheFileOffersWhatItCanShow(browser) {
-  for (const dark of [false, true]) {
-    await onFile(
-      browser,
-      realRecording,
-      "#overview",
-      async (page) => {
-        const tabs = await page.locator("header nav a").allInnerTexts();
-        assert.deepEqual(tabs, ["Overview", "Timeline", "Flame", "I/O", "GPU", "Explain", "Resources"]);
-        for (const view of views) {
-          await show(page, `#${view}`);
-          assert.equal(await page.locator("[role=alert]").count(), 0, view);
-          assert.equal(await page.locator('a[href*="/api/"]').count(), 0, view);
-          assert.deepEqual(await accessProblems(page), [], view);
-        }
-      },
-      { dark, bypassCSP: true }, // axe-core is a script of the check's own
-    );
-  }
+async function offersWhatItCanShow(browser, dark) {
+  await onFile(
+    browser,
+    realRecording,
+    "#overview",
+    async (page) => {
+      const tabs = await page.locator("header nav a").allInnerTexts();
+      assert.deepEqual(tabs, ["Overview", "Timeline", "Flame", "I/O", "GPU", "Explain", "Resources"]);
+      for (const view of views) {
+        await show(page, `#${view}`);
+        assert.equal(await page.locator("[role=alert]").count(), 0, view);
+        assert.equal(await page.locator('a[href*="/api/"]').count(), 0, view);
+        assert.deepEqual(await accessProblems(page), [], view);
+      }
+    },
+    { dark, bypassCSP: true }, // axe-core is a script of the check's own
+  );
 }
+
+export const checkTheFileOffersWhatItCanShow = (browser) => offersWhatItCanShow(browser, false);
+export const checkTheFileOffersTheSameInTheDark = (browser) => offersWhatItCanShow(browser, true);
 
 export async function checkTheFileDrawsEveryEvent(browser) {
   await onFile(
@@ -129,7 +130,7 @@ export async function checkFlameWidthsOfTheFileAreWhatSqlSays(browser) {
   await onFile(
     browser,
     () => golden("small"),
-    "#flame",
+    "#flame?flame.weight=time",
     async (page, path) => {
       await answered(page);
       const [{ total }] = sql(path, "SELECT CAST(sum(self) AS BIGINT) AS total FROM events WHERE tid IS NOT NULL");
@@ -141,7 +142,7 @@ export async function checkFlameWidthsOfTheFileAreWhatSqlSays(browser) {
       const wanted = (time / total) * width;
       assert.ok(left < 1.5 && Math.abs(right - left - wanted) < 2.5, `${right - left} instead of ${wanted} pixels`);
       for (const mode of ["time", "inverted", "sandwich"]) {
-        await show(page, `#flame?flame.mode=${mode}`);
+        await show(page, `#flame?flame.weight=time&flame.mode=${mode}`);
         assert.equal(await page.locator("[role=alert]").count(), 0, mode);
       }
     },
