@@ -119,6 +119,7 @@ def make_page(folder: Path, said: str, target: Path) -> None:
     fathom("export", "survey.fathom", "--format", "html", "-o", "report.html", cwd=folder)
     words = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--hide-scrollbars"]
     words += [f"--user-data-dir={folder / 'browser'}", "--window-size={},{}".format(*PAGE_SIZE)]
+    words += ["--virtual-time-budget=10000"]  # until its script has drawn it
     words += [f"--screenshot={target}", (folder / "report.html").as_uri()]
     subprocess.run([chromium, *words], check=True, capture_output=True, timeout=120)
 

@@ -16,6 +16,7 @@
 #include "cli/named_trace.h"
 #include "cli/open_trace.h"
 #include "cli/output.h"
+#include "cli/page_export.h"
 #include "cli/parser.h"
 #include "convert/export.h"
 #include "render/export/exporter.h"
@@ -175,7 +176,8 @@ Result<int> run(Parser& parser) {
   FATHOM_TRY(check(*exporter, options));
   FATHOM_ASSIGN(analysis::RowFilter filter, filter_for(parser, options));
   if (options.key.empty()) options.key = random_id();
-  FATHOM_TRY(write(options, *exporter, std::move(filter)));
+  FATHOM_TRY(exporter->is_page ? export_page(options.trace, std::move(filter), options.output)
+                               : write(options, *exporter, std::move(filter)));
   return 0;
 }
 

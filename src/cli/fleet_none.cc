@@ -5,6 +5,7 @@
 #include "cli/fleet_lacks.h"
 #include "cli/machine.h"
 #include "cli/old_programs.h"
+#include "cli/page_export.h"
 #include "cli/top/top_server.h"
 
 namespace fathom::cli {
@@ -67,6 +68,13 @@ std::vector<Value> container_fact() {
 bool is_far_trace(std::string_view word) {
   return word.starts_with("http://") || word.starts_with("https://") ||
          word.starts_with("recording:");
+}
+
+Status export_page(const std::string& /*trace*/, analysis::RowFilter /*filter*/,
+                   const std::string& /*output*/) {
+  Error lacks = what_fleet_lacks();
+  lacks.message = "this fathom has no page to export; " + lacks.message;
+  return lacks;
 }
 
 Result<std::string> open_far_trace(const std::string& /*word*/) { return what_fleet_lacks(); }

@@ -39,7 +39,6 @@ class StoreStream : public render::EventStream {
   std::string why_not_sampled() override;
   Status table(const std::function<Status(const Table&)>& use) override;
   Status write_parquet(const std::string& path) override;
-  Result<render::ExportReport> report() override;
 
  private:
   using Categories = std::map<std::pair<std::string, std::string>, std::string>;  // by layer, name

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every column of every kind of row arrives at exporters, and the report that a page shows.
+// Every column of every kind of row arrives at exporters.
 #include "convert/store_stream.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,6 @@
 namespace fathom::convert {
 namespace {
 
-using Shape = render::ExportSection::Shape;
 using Words = std::vector<std::string>;
 
 // What one row has to say, with spaces between; "-" for a number that is not there.
@@ -120,45 +119,6 @@ TEST_F(StoreStreamTest, SamplesHaveTheFramesOfTheirStack) {
   EXPECT_EQ(got,
             (Words{"20 h 7 8 1 cycles 3 | main prog a.c 4 | inner lib.so b.c 9",
                    "30 h 7 8 - cycles 1 | main prog a.c 4 | other   -", "40 h 7 8 - cycles 1"}));
-}
-
-// Where the heat map stands in a report: behind this section, and where nothing else is.
-std::vector<std::string> sections_before_heat(const render::ExportReport& report) {
-  std::vector<std::string> before;
-  for (std::size_t at = 1; at < report.sections.size(); ++at) {
-    if (report.sections[at].shape == Shape::kHeat)
-      before.push_back(report.sections[at - 1].table.title);
-  }
-  return before;
-}
-
-TEST_F(StoreStreamTest, TheReportKnowsTheRunAndShowsWhereBytesMoved) {
-  analysis::Store store = opened(
-      "process 7 name=a start=0 end=1000\nevent 7/7 0 +100 app step\n"
-      "event 7/7 990 +5 posix write bytes=40 category=write file=/x\n"
-      "event 7/7 10 +5 posix write bytes=2 category=write file=/x\n");
-  const Result<render::ExportReport> report = StoreStream(store, {}).report();
-  ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(report->wall_ns, 1000);
-  EXPECT_EQ(report->title, "a b");
-  EXPECT_EQ(sections_before_heat(*report), Words{"Layers over time"});
-  const auto heat =
-      std::ranges::find(report->sections, Shape::kHeat, &render::ExportSection::shape);
-  ASSERT_NE(heat, report->sections.end());
-  ASSERT_EQ(heat->table.rows.size(), 1U);
-  const std::vector<Value>& row = heat->table.rows[0];
-  EXPECT_EQ(std::get<std::int64_t>(row[2].data), 42);
-  const List& bins = std::get<List>(row[3].data);
-  EXPECT_EQ(std::get<std::int64_t>(bins.front().data), 2);
-  EXPECT_EQ(std::get<std::int64_t>(bins.back().data), 40);
-}
-
-TEST_F(StoreStreamTest, WhereNoBytesMovedNoPictureIsDrawn) {
-  analysis::Store store = opened("process 7 name=a start=0 end=1000\nevent 7/7 0 +100 app step\n");
-  const Result<render::ExportReport> report = StoreStream(store, {}).report();
-  ASSERT_TRUE(report) << report.error().message;
-  EXPECT_FALSE(report->sections.empty());
-  EXPECT_EQ(sections_before_heat(*report), Words{});
 }
 
 }  // namespace

@@ -318,7 +318,7 @@ std::string profile_text(const Profile& profile, const Style& style) {
 }
 
 std::string profile_html(const Profile& profile) {
-  using Shape = ExportSection::Shape;
+  using Shape = PageSection::Shape;
   const auto wall_ns = static_cast<std::int64_t>(profile.wall_s * kNsPerSecond);
   std::string out = page_begin(profile.title) + page_words(all_words(profile));
   const auto add = [&](Table table, Shape shape = Shape::kTable) {

@@ -73,6 +73,16 @@ Result<std::vector<TrackId>> tracks_of(const Request& request) {
   return ids;
 }
 
+// An answer has no more boxes than there are events: few of them may be asked for one by one.
+std::int64_t widest_of(const Canvas& canvas, const std::vector<TrackId>& ids) {
+  constexpr std::int64_t kFewEvents = 50'000;
+  std::int64_t events = 0;
+  for (const TrackId id : ids) {
+    if (const Track* track = canvas.find(id)) events += track->events;
+  }
+  return events <= kFewEvents ? kWholeTime : kWidest;
+}
+
 // What of a selection an index must be made with, since its boxes do not know it: columns of
 // events. A time is the window, and hosts, processes and threads are tracks.
 RowFilter part_of(const RowFilter& selection) {
@@ -144,8 +154,9 @@ class CanvasRoutes {
     const std::optional<AskedCanvas> asked = ask(request, refused, /*by_layer=*/false);
     if (!asked) return refused;
     if (!asked->shelved.canvas) return still_building();
-    const Result<Flame> found = flame_of_calls(*asked->shelved.canvas, options, asked->selection,
-                                               [&](double) { return !asked->lease.ended(); });
+    const Result<Flame> found = flame_of_calls(
+        *asked->shelved.canvas, options, calls_left(asked->lease.recording(), asked->selection),
+        [&](double) { return !asked->lease.ended(); });
     return found ? json_response(flame_json(*found, options.in_time))
                  : asked->lease.refused(found.error());
   }
@@ -183,6 +194,15 @@ class CanvasRoutes {
   }
 
  private:
+  // Where only a part is shown, its index has no other names.
+  static RowFilter calls_left(const KnownRecording& recording, RowFilter asked) {
+    if (!recording.part.any()) return asked;
+    RowFilter left = recording.part;
+    left.names.clear();
+    left.condition.clear();
+    return left;
+  }
+
   // Nothing, and what to answer, where it cannot be asked.
   std::optional<AskedCanvas> ask(Request& request, Response& refused, bool by_layer = true) const {
     Result<RowFilter> selection = selection_of(request);
@@ -197,6 +217,12 @@ class CanvasRoutes {
     }
     RowFilter part = part_of(*selection);
     if (!by_layer) part.layers.clear();
+    if (const RowFilter& shown = lease->recording().part; shown.any()) {
+      part = shown;
+      selection->hosts = shown.hosts;
+      selection->pids = shown.pids;
+      selection->tids = shown.tids;
+    }
     ShelvedCanvas shelved = shelf_->get({.id = lease->recording().id,
                                          .revision = lease->revision(),
                                          .path = lease->recording().path,
@@ -212,9 +238,7 @@ class CanvasRoutes {
     return {.building = shelved.building, .losses = &shelved.canvas->losses()};
   }
 
-  static Response still_building() {
-    return refusal(503, "the timeline's index is still being made; ask again in a moment");
-  }
+  static Response still_building() { return refusal(503, kIndexIsBeingMade); }
 
   static Result<std::string> timeline_of(const Request& request, const AskedCanvas& asked) {
     Store& store = asked.lease.store();
@@ -222,7 +246,8 @@ class CanvasRoutes {
     FATHOM_ASSIGN(const std::int64_t wall, store.wall_ns());
     FATHOM_ASSIGN(std::int64_t width, number_of(request, "width", kUsualWidth));
     FATHOM_ASSIGN(std::vector<TrackId> ids, tracks_of(request));
-    width = std::clamp<std::int64_t>(width, 1, kWidest);
+    width = std::clamp<std::int64_t>(width, 1,
+                                     shelved.canvas ? widest_of(*shelved.canvas, ids) : kWidest);
     const Window window{asked.selection.from_ns.value_or(0), asked.selection.to_ns.value_or(wall)};
     if (!shelved.canvas) {
       RowFilter rows = asked.selection;  // the coarse picture knows times, but nothing else

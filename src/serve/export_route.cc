@@ -12,6 +12,7 @@
 #include "base/scratch.h"
 #include "convert/export.h"
 #include "render/export/exporter.h"
+#include "serve/page_file.h"
 #include "serve/question_end.h"
 #include "serve/routes.h"
 
@@ -98,6 +99,26 @@ Result<Response> sent(const std::string& path, const Wanted& wanted) {
   return response;
 }
 
+// Its questions are its own; the lease is its turn among those of others.
+Status write_page(const Request& request, const Wanted& wanted, const RecordingLease& turn,
+                  OpenRecordings& recordings, const std::string& path) {
+  KnownRecording recording = turn.recording();
+  recording.part = wanted.filter;
+  FATHOM_ASSIGN(render::ByteSink sink, render::ByteSink::open(path, /*gzip=*/false));
+  FATHOM_TRY(write_page_file({.recording = std::move(recording),
+                              .names = recordings.names(),
+                              .limits = recordings.limits(),
+                              .gone = request.gone},
+                             sink));
+  return sink.finish();
+}
+
+Status write_other(const Wanted& wanted, const RecordingLease& lease, const std::string& path) {
+  convert::Export work(lease.store(), *wanted.exporter);
+  work.choose(wanted.choice);
+  return work.write(path, wanted.filter);
+}
+
 Response export_file(const Request& request, OpenRecordings& recordings) {
   Result<Wanted> wanted = read_wish(request, recordings);
   if (!wanted) return refusal(wanted.error());
@@ -111,9 +132,9 @@ Response export_file(const Request& request, OpenRecordings& recordings) {
       !judged)
     return lease->refused(judged.error());
   const std::string path = join_path(room->path(), "file");
-  convert::Export work(lease->store(), *wanted->exporter);
-  work.choose(wanted->choice);
-  const Status written = work.write(path, wanted->filter);
+  const Status written = wanted->exporter->is_page
+                             ? write_page(request, *wanted, *lease, recordings, path)
+                             : write_other(*wanted, *lease, path);
   if (!written) return lease->refused(written.error());
   Result<Response> response = sent(path, *wanted);
   return response ? std::move(*response) : refusal(response.error());

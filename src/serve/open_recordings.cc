@@ -274,6 +274,7 @@ OpenRecordings::~OpenRecordings() = default;
 
 RecordingPlaces& OpenRecordings::places() { return *state_->places_; }
 const QuestionLimits& OpenRecordings::limits() const { return state_->limits_; }
+const trace::NameResolver& OpenRecordings::names() const { return state_->names_; }
 
 Result<RecordingLease> OpenRecordings::lease(const Request& request) {
   return lease(request, request.asked("recording"));
@@ -292,10 +293,11 @@ Result<RecordingLease> OpenRecordings::lease_part(const Request& request, const 
 
 Result<RecordingLease> OpenRecordings::lease_part(const Request& request,
                                                   const KnownRecording& recording,
-                                                  const analysis::RowFilter& filter,
+                                                  const analysis::RowFilter& asked,
                                                   bool positions) {
   FATHOM_ASSIGN(RecordingLease lease, begin(request, recording));
   RecordingLease::Held& held = *lease.held_;
+  const analysis::RowFilter& filter = shown_part(held.recording, asked);
   std::string key = held.recording.path + '\0' + part_key(filter);
   if (positions && filter.any()) key += " positions";
   const RecordingStamp stamp = stamp_of(held.recording.path);

@@ -29,7 +29,14 @@ struct KnownRecording {
   std::string id;    // in requests, as recording=ID; the same after a restart
   std::string name;  // for people
   std::string path;  // to open: a recording, or a directory whose recordings are shown as one
+  analysis::RowFilter part = {};  // all that is shown of it, whatever a request selects
 };
+
+// What a request that selects `asked` is shown.
+[[nodiscard]] inline const analysis::RowFilter& shown_part(const KnownRecording& recording,
+                                                           const analysis::RowFilter& asked) {
+  return recording.part.any() ? recording.part : asked;
+}
 
 // Which recordings there are: those that a command line names, or those that a server keeps. Any
 // thread.
@@ -93,6 +100,7 @@ class OpenRecordings {
 
   [[nodiscard]] RecordingPlaces& places();
   [[nodiscard]] const QuestionLimits& limits() const;
+  [[nodiscard]] const trace::NameResolver& names() const;
 
   // The whole recording that the request names (recording=ID; the first where it names none). Waits
   // for its turn.

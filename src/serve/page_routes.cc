@@ -3,7 +3,6 @@
 // form. From then on a cookie stands for it, and no address holds it.
 #include <utility>
 
-#include "serve/coding.h"
 #include "serve/routes.h"
 #include "serve/target.h"
 
@@ -73,11 +72,6 @@ Response log_in(Router& router, const Request& request) {
   return let_in(router, request.head, form["token"]);
 }
 
-Result<std::string> content_of(const WebFile& file) {
-  if (!file.place.empty()) return read_file(file.place);
-  return decode(Coding::kGzip, file.packed, std::size_t{64} << 20);
-}
-
 Response send(const Request& request, const WebFile& file) {
   Response response;
   response.type = file.type;
@@ -96,7 +90,7 @@ Response send(const Request& request, const WebFile& file) {
     response.body.text = file.packed;
     return response;
   }
-  Result<std::string> content = content_of(file);
+  Result<std::string> content = file.content();
   if (!content) return refusal(content.error());
   response.body.text = std::move(*content);
   return response;

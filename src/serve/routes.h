@@ -41,7 +41,10 @@ void add_view_routes(Router& router, const PageSubjects& page);  // /page, /view
 void add_query_routes(Router& router, OpenRecordings& recordings);  // /query, /schema
 void add_export_route(Router& router, OpenRecordings& recordings);
 void add_diff_route(Router& router, OpenRecordings& recordings);
-// Its pictures: /tracks, /timeline, /flame, …
+// Its pictures: /tracks, /timeline, /flame, … They are drawn from an index; until it is there, some
+// answers are 503 with these words.
+inline constexpr std::string_view kIndexIsBeingMade =
+    "the timeline's index is still being made; ask again in a moment";
 void add_canvas_routes(Router& router, OpenRecordings& recordings);
 // The page itself at /, its files, and the login. `files` outlive the router.
 void add_page_routes(Router& router, const WebFiles& files);

@@ -195,8 +195,8 @@ class ViewRoutes {
     const Result<RecordingLease> lease =
         page_.recordings->lease_part(request, *recording, filter, view.of_positions);
     if (!lease) return refused_lease(lease.error());
-    Result<analysis::Report> report =
-        analysis::report_shown(lease->store(), view, options, filter, lease->part_words());
+    Result<analysis::Report> report = analysis::report_shown(
+        lease->store(), view, options, shown_part(*recording, filter), lease->part_words());
     if (!report) return lease->refused(report.error());
     if (repeated) report->words.insert(report->words.begin(), repeated->words);
     return compressed(request, render::report_text(*report, render::Format::kJson, {}));

@@ -60,6 +60,11 @@ Result<WebFiles> WebFiles::in_directory(const std::string& directory) {
   return made;
 }
 
+Result<std::string> WebFile::content() const {
+  if (!place.empty()) return read_file(place);
+  return decode(Coding::kGzip, packed, std::size_t{64} << 20);
+}
+
 const WebFile* WebFiles::file(std::string_view path) const {
   const auto found = std::ranges::find(files_, path, &WebFile::path);
   return found == files_.end() ? nullptr : &*found;

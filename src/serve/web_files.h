@@ -27,6 +27,8 @@ struct WebFile {
   std::string packed;  // by gzip; empty where it comes from a directory
   std::string etag;    // with quotes
   std::string place;   // to read it from at each request; empty: `packed` is it
+
+  [[nodiscard]] Result<std::string> content() const;
 };
 
 class WebFiles {

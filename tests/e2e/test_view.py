@@ -228,6 +228,12 @@ def test_view_client_goes(box: Box) -> None:
         check("answer", [[1]], view.rows("SELECT 1"))
 
 
+def answers_in(page: bytes) -> list[dict[str, Any]]:
+    """Of a page as a file."""
+    (data,) = re.findall(r'id="fathom-data">([^<]*)<', page.decode())
+    return json.loads(data)["answers"]
+
+
 def test_view_reports(box: Box) -> None:
     """What the page is told is what the command prints; names that are scripts stay texts of JSON."""
     record_files(box)
@@ -243,6 +249,8 @@ def test_view_reports(box: Box) -> None:
         export = view.ask("GET", "/api/v1/export?format=csv")
         check("export", box.count("true") + 1, export.body.count(b"\n"))
         check_true("as a file", str(export.headers["Content-Disposition"]).startswith("attachment;"))
+        page = box.fathom("export", box.trace, "--format", "html", "-o", "-")
+        check("the page as a file", answers_in(page), answers_in(view.ask("GET", "/api/v1/export?format=html").body))
 
 
 def test_view_several(box: Box) -> None:

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -113,6 +114,16 @@ def page_in_browser(url: str, *options: str) -> Tuple[str, str]:
     if done.returncode != 0:
         raise Failure(f"Chromium: exit {done.returncode}: {done.stderr[-300:]}")
     return done.stdout, done.stderr
+
+
+def data_of_page(path: Path) -> Dict[str, Any]:
+    """What the page of `export --format html` holds: `answers` by what was asked, `statements`, `timeline`."""
+    found = re.findall(r'<script type="application/json" id="fathom-data">([^<]*)</script>', path.read_text())
+    if len(found) != 1:
+        raise Failure(f"{path.name} has {len(found)} elements of data")
+    data = json.loads(found[0])
+    data["answers"] = {each["asked"]: each["answer"] for each in data["answers"]}
+    return data
 
 
 def rows(trace: Path, sql: str) -> List[Dict[str, Any]]:

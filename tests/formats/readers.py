@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Exports read back by readers that we did not write, and imports of what other tools print."""
 
+import base64
 import csv
 import gzip
-import html
+import hashlib
 import html.parser
 import json
 import re
@@ -21,11 +22,11 @@ from kit import (
     Failure,
     Skip,
     count,
+    data_of_page,
     environment,
     expect,
     exported,
     npm_package,
-    page_in_browser,
     ran,
     rows,
 )
@@ -118,6 +119,7 @@ def test_filters_in_every_format(root: Path) -> None:
             content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
             if form == "html":
                 expect("what the page says of advice", True, b"advice needs the whole run" in content)
+                content = json.dumps(data_of_page(out)).encode()  # not what the page itself consists of
             expect(f"{form} {options}: kept", [], [word for word in kept if word not in content])
             expect(f"{form} {options}: left out", [], [word for word in left if word in content])
 
@@ -279,99 +281,90 @@ def test_csv(root: Path) -> None:
 
 
 class Page(html.parser.HTMLParser):
-    """Numbers that the marks of each section carry."""
+    """What a page consists of: its words without scripts, what it would load, the text of its scripts and styles."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: Path) -> None:
         super().__init__()
-        self.section = ""
-        self.marks: Dict[str, List[str]] = {}
         self.links: List[str] = []
+        self.parts: Dict[str, List[str]] = {}
+        self.policy = ""
+        self.words = ""
+        self.inside = ""
+        self.feed(path.read_text())
 
     def handle_starttag(self, tag: str, attrs: List[Tuple[str, Optional[str]]]) -> None:
         facts = dict(attrs)
-        if tag == "section":
-            self.section = facts.get("id") or ""
-        if tag in ("rect", "polyline") and facts.get("data-value") is not None:
-            self.marks.setdefault(self.section, []).append(facts["data-value"] or "")
         self.links += [value or "" for key, value in attrs if key in ("src", "href")]
+        if facts.get("http-equiv") == "Content-Security-Policy":
+            self.policy = facts["content"] or ""
+        self.inside = f"{tag} {facts.get('type') or ''}".strip() if tag in ("script", "style") else ""
+
+    def handle_endtag(self, tag: str) -> None:
+        self.inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self.inside:
+            self.parts.setdefault(self.inside, []).append(data)
+        else:
+            self.words += data
 
 
 def test_numbers_of_the_page_are_those_of_sql(root: Path) -> None:
     trace, out = exported(root, "html", "out.html")
-    text = out.read_text()
-    page = Page()
-    page.feed(text)
-    expect("references to elsewhere", [], page.links + re.findall(r"https?://|url\(|@import", text))
-    layers = json.loads(ran(FATHOM, "report", trace, "layers", "--format", "json"))["time_by_layer"]
-    split = [int(value) for value in page.marks["time_by_layer"]]
-    expect("time by layer", [row["self"] for row in layers], split)
-    where = "category IN ('read', 'write') AND bytes IS NOT NULL"
-    calls = rows(trace, f"SELECT CAST(sum(calls) AS BIGINT) AS n FROM summary WHERE {where}")[0]["n"]
-    for chart in ("i_o_sizes", "i_o_latencies"):
-        expect(chart, calls, sum(int(value) for value in page.marks[chart]))
-    moves = "category IN ('read', 'write', 'copy') AND bytes > 0 AND layer IN ('posix', 'stdio')"
-    what = "pid, category, coalesce(file, '')"
-    below = f"layer = 'posix' OR ({what}) NOT IN (SELECT ({what}) FROM events WHERE {moves} AND layer = 'posix')"
-    moved = rows(trace, f"SELECT sum(bytes)::BIGINT AS n FROM events WHERE {moves} AND ({below})")[0]["n"]
-    copied = "SELECT coalesce(sum(bytes), 0)::BIGINT AS n FROM summary WHERE calls = 0 AND layer = 'posix'"
-    moved += rows(trace, copied)[0]["n"]  # read from one file, and written to another
-    expect("heat map", moved, sum(int(value) for value in page.marks["i_o_over_processes_and_time"]))
+    data = data_of_page(out)
+    answers = data["answers"]
+    overview = json.loads(ran(FATHOM, "report", trace, "--format", "json"))
+    expect("overview", overview, answers["/report/overview"])
+    for view in ("time", "sizes", "latencies", "explain"):
+        wanted = json.loads(ran(FATHOM, "report", trace, view, "--format", "json"))
+        expect(view, wanted, answers[f"/report/{view}"])
+    files = json.loads(ran(FATHOM, "report", trace, "files", "--top", "1000", "--format", "json"))
+    expect("files", files, answers["/report/files"])
+    flame = answers["/flame?weight=time&invert=0"]
+    expect("time of the flame graph", self_time(trace), flame["total"])
+    moved = "SELECT coalesce(sum(bytes), 0)::BIGINT AS n FROM events WHERE layer IN ('posix', 'stdio')"
+    heat = answers["/heatmap?rows=process&what=bytes&category=all"]
+    expect("heat map", rows(trace, moved)[0]["n"], sum(map(sum, heat["cells"])))
+    wall = answers["/page"]["recordings"][0]["wall_ns"]
+    shown = f"SELECT DISTINCT name, host, pid FROM counters WHERE ts BETWEEN 0 AND {wall} AND value IS NOT NULL"
+    last = f"SELECT CAST(count(*) AS BIGINT) AS n FROM ({shown})"
+    lines = {tuple(map(str, (row[1], row[3], row[4]))) for row in data["statements"]["counters"]["rows"]}
+    expect("counters", rows(trace, last)[0]["n"], len(lines))
 
 
-def test_the_page_in_a_browser(root: Path) -> None:
-    _, out = exported(root, "html", "out.html")
-    text, said = page_in_browser(f"file://{out}")
-    if "Uncaught" in said or "Refused" in said:
-        raise Failure(f"the browser says {said[-300:]}")
-    expect("heads of tables that the script makes buttons of", 0, len(re.findall(r"<th[^>]*>[^<]", text)))
+def test_the_page_has_every_event_of_a_small_recording(root: Path) -> None:
+    trace, out = exported(root, "html", "out.html")
+    timeline = data_of_page(out)["timeline"]
+    kinds = {track["id"]: track["kind"] for track in data_of_page(out)["answers"]["/tracks"]["tracks"]}
+    drawn = Counter()
+    for window in timeline["windows"]:
+        for track in window["tracks"]:
+            if kinds[track["id"]] in ("counter", "samples"):
+                continue
+            for start, dur, name, count_in in zip(track["start"], track["dur"], track["name"], track["count"]):
+                drawn[window["names"][name], start + window["from"], dur if count_in == 1 else -1] += count_in
+    sql = "SELECT name, ts, dur FROM events"
+    wanted = Counter((row["name"], row["ts"], row["dur"]) for row in rows(trace, sql))
+    expect("level, tracks left out", (0, 0), (timeline["level"], timeline["left_out"]))
+    expect("events", sum(wanted.values()), sum(drawn.values()))
+    alone = Counter({key: number for key, number in drawn.items() if key[2] >= 0})
+    expect("events of the file that are not in the recording", Counter(), alone - wanted)
 
 
-# Rectangles of labels that meet another one, of text that was cut short, and how much of the window the page uses.
-MEASURE = """<script>
-const labels = [...document.querySelectorAll(".label")].map((label) => [label, label.getBoundingClientRect()]);
-const meet = (a, b) =>
-  a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
-const bad = labels.filter(([label, box], at) =>
-  box.width > 0 && labels.some(([, other], number) => number < at && meet(box, other)));
-const cut = labels.filter(([label]) => label.closest(".axis,.bins") && label.scrollWidth > label.clientWidth + 1);
-const order = [...document.querySelectorAll("section")].map((section) => section.id);
-const used = document.querySelector("section").getBoundingClientRect().width / innerWidth;
-const found = {labels: labels.length, bad: bad.map(([label]) => label.textContent),
-  cut: cut.map(([label]) => label.textContent), order, used,
-  scrolls: document.documentElement.scrollWidth > innerWidth,
-  bins: [...document.querySelectorAll("#i_o_sizes figure")].map((figure) => figure.querySelectorAll("rect").length)};
-document.body.innerHTML = "<pre id=found></pre>";
-document.getElementById("found").textContent = JSON.stringify(found);
-</script>"""
-
-MANY_SIZES = """fathom recording 1
-run host=alpha start=1700000000000000000 duration=1000000000 command="a program of all sizes"
-process 10 name=a-program-with-a-name-that-is-rather-long command="many" ppid=1 start=0 end=1000000000
-thread 10/10 start=0 end=1000000000
-"""
-
-
-def test_labels_of_the_page_do_not_overlap(root: Path) -> None:
-    lines = [
-        f"event 10/10 {1000000 * power} +{2**power} posix read category=read file=/data/{power} bytes={2**power}\n"
-        for power in range(31)
-        if power != 7  # a bucket without a call has its place all the same
-    ]
-    text, trace, out = root / "sizes.txt", root / "sizes.fathom", root / "sizes.html"
-    text.write_text(MANY_SIZES + "".join(lines))
-    ran(FATHOM, "import", text, "-o", trace)
-    ran(FATHOM, "export", trace, "--format", "html", "-o", out)
-    out.write_text(out.read_text().replace("</body>", MEASURE + "</body>"))
-    for width in (700, 1200, 2200):
-        page, _ = page_in_browser(f"file://{out}", f"--window-size={width},1000")
-        found = json.loads(html.unescape(re.findall(r'<pre id="found">(.*?)</pre>', page)[0]))
-        expect(f"labels at {width} pixels", True, found["labels"] > 20)
-        expect(f"labels that overlap at {width} pixels", [], found["bad"])
-        expect(f"labels that are cut at {width} pixels", [], found["cut"])
-        expect(f"at {width} pixels, the page is wider", False, found["scrolls"])
-        expect(f"width of {width} that is used", True, found["used"] > 0.9)
-        expect("buckets", [31], found["bins"])
-        expect("what is first and last", ["words", "run"], [found["order"][0], found["order"][-1]])
+def test_the_page_runs_by_its_hashes_alone(root: Path) -> None:
+    """And says the report's sentences where no script runs."""
+    trace, out = exported(root, "html", "out.html")
+    page = Page(out)
+    expect("what is loaded", ["data:image/svg+xml;base64"], [link.split(",")[0] for link in page.links])
+    for tag, source in (("script module", "script-src"), ("style", "style-src")):
+        (text,) = page.parts[tag]
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        expect(tag, True, f"{source} 'sha256-{digest}';" in page.policy)
+    expect("everything else", True, page.policy.startswith("default-src 'none';"))
+    expect("exceptions", [], re.findall(r"unsafe|https?:|\*", page.policy))
+    words = json.loads(ran(FATHOM, "report", trace, "--format", "json"))["words"]
+    expect("sentences that are missing", [], [row["text"] for row in words if row["text"] not in page.words])
+    expect("size: the bundle, and at most 4 MiB of data", True, out.stat().st_size < 1_000_000 + 4 * 2**20)
 
 
 def test_import_of_perf_script(root: Path) -> None:

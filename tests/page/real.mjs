@@ -18,7 +18,7 @@ function ran(words, cwd = folder) {
 }
 
 // A shell that copies files, one of which has a hostile name.
-function record() {
+export function realRecording() {
   const path = join(folder, "shell.fathom");
   if (existsSync(path)) return path;
   mkdirSync(folder, { recursive: true });
@@ -36,7 +36,7 @@ export function skipWithoutPage() {
 }
 
 // The recording's path (or those of several, as `make` gives them), and the address of a page that shows it.
-export async function realPage(make = record) {
+export async function realPage(make = realRecording) {
   skipWithoutPage();
   const path = make();
   const key = [path].flat().join("\n");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import { render } from "preact";
 import { effect } from "@preact/signals";
+import { startInside } from "./inside/start";
 import { App } from "./shell/app";
 import { followRecording, followServer } from "./state/live";
 import { askForPage } from "./state/page";
@@ -9,12 +10,15 @@ import { followSystem, shade } from "./theme/theme";
 import "./theme/page.css";
 import "./views/views.css";
 
+const hasServer = startInside();
 followAddress();
 followSystem();
 effect(() => {
   document.documentElement.dataset["theme"] = shade.value;
 });
 askForPage();
-followRecording();
-followServer();
+if (hasServer) {
+  followRecording();
+  followServer();
+}
 render(<App />, document.getElementById("page")!);

@@ -203,8 +203,4 @@ Status AnonymousStream::write_parquet(const std::string& /*path*/) {
   return usage_error("format parquet cannot be anonymous", "csv can");
 }
 
-Result<ExportReport> AnonymousStream::report() {
-  return usage_error("format html cannot be anonymous", "leave --anonymize out");
-}
-
 }  // namespace fathom::render

@@ -54,9 +54,8 @@ class AnonymousStream : public EventStream {
   Status samples(const std::function<Status(const ExportSample&)>& use) override;
   std::string why_not_sampled() override { return from_.why_not_sampled(); }
   Status table(const std::function<Status(const Table&)>& use) override;
-  // What is not made of rows cannot be made anonymous: usage errors.
+  // What is not made of rows cannot be made anonymous: a usage error.
   Status write_parquet(const std::string& path) override;
-  Result<ExportReport> report() override;
 
  private:
   void hide(Value& cell, std::string_view column, std::string_view layer);

@@ -137,28 +137,6 @@ enum class IntervalDetail : std::uint8_t {
   kByName,  // summed over threads and files; by host, pid, layer, name, ts
 };
 
-// A part of a report: a table and how it wants to be drawn.
-struct ExportSection {
-  enum class Shape : std::uint8_t {
-    kTable,
-    kSplit,   // rows as parts of a whole
-    kBars,    // the last column's numbers as bars
-    kSeries,  // the last column's lists of numbers as lines
-    kHeat,    // the last column's lists of numbers as cells
-  };
-  Table table;
-  Shape shape = Shape::kTable;
-};
-
-// What a report says: words, facts about the run, tables.
-struct ExportReport {
-  std::string title;
-  std::int64_t wall_ns = 0;
-  std::vector<std::string> words;
-  std::vector<std::pair<std::string, std::string>> facts;
-  std::vector<ExportSection> sections;
-};
-
 // One thread at a time; one of these calls after the other. An Error from the callee ends the call
 // and is returned.
 class EventStream {
@@ -183,7 +161,6 @@ class EventStream {
   virtual Status table(const std::function<Status(const Table&)>& use) = 0;
   // The same into a Parquet file. Only the recording's own engine can write one.
   virtual Status write_parquet(const std::string& path) = 0;
-  virtual Result<ExportReport> report() = 0;
 };
 
 }  // namespace fathom::render

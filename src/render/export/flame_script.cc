@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Style and script of flame graphs, the same in a file and in a page. Colours are Okabe and Ito's,
+// Style and script of flame graphs. Colours are Okabe and Ito's,
 // or shades of red and blue: people who see fewer colours can tell them apart.
 #include "render/export/flame_svg.h"
 

@@ -48,8 +48,7 @@ double change_of(const FlameBox& box) { return box.width - box.before.value_or(b
 
 class Picture {
  public:
-  Picture(const FlameTree& tree, const FlameLayout& layout, bool file)
-      : tree_(tree), layout_(layout), file_(file) {
+  Picture(const FlameTree& tree, const FlameLayout& layout) : tree_(tree), layout_(layout) {
     differs_ = !layout.boxes.empty() && layout.boxes[0].before.has_value();
     for (const FlameBox& box : layout.boxes)
       most_change_ = std::max(most_change_, std::abs(change_of(box)));
@@ -57,7 +56,7 @@ class Picture {
 
   std::string text() {
     std::string body;
-    if (file_) add_line(body, "head", "Where the " + tree_.what + " went");
+    add_line(body, "head", "Where the " + tree_.what + " went");
     for (const std::string& line : words()) add_line(body, "dim", line);
     body += legend();
     body += tools();
@@ -66,10 +65,9 @@ class Picture {
     body += "</g>\n";
     const std::size_t height = y_ + layout_.levels * kRow + 4;
     return fmt::format(
-        "<svg class=\"flame\"{} width=\"100%\" height=\"{}\" role=\"group\" "
-        "aria-label=\"Flame graph: {}\">\n{}{}{}</svg>\n",
-        file_ ? " xmlns=\"http://www.w3.org/2000/svg\"" : "", height, xml_text(tree_.what),
-        file_ ? style() : "", body, file_ ? script() : "");
+        "<svg class=\"flame\" xmlns=\"http://www.w3.org/2000/svg\" width=\"100%\" height=\"{}\" "
+        "role=\"group\" aria-label=\"Flame graph: {}\">\n{}{}{}</svg>\n",
+        height, xml_text(tree_.what), style(), body, script());
   }
 
  private:
@@ -153,10 +151,11 @@ class Picture {
   std::string tools() {
     const std::string out = fmt::format(
         "<foreignObject class=\"tools\" style=\"display:none\" x=\"0\" y=\"{}\" width=\"100%\" "
-        "height=\"{}\"><div{}><label>Search <input type=\"search\" autocomplete=\"off\"/></label> "
+        "height=\"{}\"><div xmlns=\"http://www.w3.org/1999/xhtml\"><label>Search <input "
+        "type=\"search\" autocomplete=\"off\"/></label> "
         "<button type=\"button\">Reset zoom</button> <output></output></div></foreignObject>\n"
         "<text class=\"detail\" x=\"4\" y=\"{}\" aria-live=\"polite\"></text>\n",
-        y_, kTools, file_ ? " xmlns=\"http://www.w3.org/1999/xhtml\"" : "", y_ + kTools + 12);
+        y_, kTools, y_ + kTools + 12);
     y_ += kTools + kLine;
     return out;
   }
@@ -222,7 +221,6 @@ class Picture {
 
   const FlameTree& tree_;
   const FlameLayout& layout_;
-  bool file_;
   bool differs_ = false;
   double most_change_ = 0;
   std::size_t y_ = 0;
@@ -230,12 +228,8 @@ class Picture {
 
 }  // namespace
 
-std::string flame_picture(const FlameTree& tree, const FlameLayout& layout) {
-  return Picture(tree, layout, false).text();
-}
-
 std::string flame_file(const FlameTree& tree, const FlameLayout& layout) {
-  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + Picture(tree, layout, true).text();
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + Picture(tree, layout).text();
 }
 
 }  // namespace fathom::render

@@ -11,12 +11,9 @@
 
 namespace fathom::render {
 
-// The picture for a page that has flame_style() and flame_script() once: <svg class="flame">.
-[[nodiscard]] std::string flame_picture(const FlameTree& tree, const FlameLayout& layout);
-// The same as a file of its own.
 [[nodiscard]] std::string flame_file(const FlameTree& tree, const FlameLayout& layout);
 
-// Colours --bg, --fg, --dim, --line and --card are the page's.
+// What is inside. Colours --bg, --fg, --dim, --line and --card are the picture's.
 [[nodiscard]] std::string_view flame_style();
 [[nodiscard]] std::string_view flame_script();
 

@@ -232,16 +232,6 @@ TEST_F(FlameExport, NeedsNothingFromElsewhere) {
     EXPECT_THAT(text, Not(HasSubstr(word)));
 }
 
-TEST_F(FlameExport, IsPartOfThePage) {
-  Stacks stacks;
-  EXPECT_THAT(exported("html", stacks), Not(HasSubstr("id=\"flames\"")));
-  stacks.add("cpu-clock", 1, {frame("ma<in")});
-  const std::string text = exported("html", stacks);
-  EXPECT_THAT(text, HasSubstr("Where the CPU time went</h2><svg class=\"flame\""));
-  EXPECT_THAT(text, HasSubstr("<title>ma&lt;in\n"));
-  EXPECT_THAT(text, Not(HasSubstr("http://")));
-}
-
 TEST_F(FlameExport, CollapsedStacksAreThoseOfTheWeight) {
   Stacks stacks;
   stacks.event_rows = {testing::event(0, 100, "app", "step")};

@@ -111,62 +111,6 @@ Measure measure_of_lists(const Table& table) {
   return table.columns[like_before ? last - 1 : last].measure;
 }
 
-struct Bin {
-  std::int64_t from = 0;
-  std::int64_t count = 0;
-};
-
-// All powers of two between the first and the last, also those in which nothing was.
-std::vector<Bin> bins_of(const Table& table, std::size_t from, std::size_t to) {
-  const std::size_t value = table.columns.size() - 1;
-  std::vector<Bin> bins;
-  for (std::size_t i = from; i < to; ++i) {
-    const std::int64_t bound = int_of(table.rows[i][value - 1]);
-    const auto half = [&] { return std::max<std::int64_t>(bins.back().from, 1); };
-    while (!bins.empty() && half() < bound / 2) bins.push_back({half() * 2, 0});
-    bins.push_back({bound, int_of(table.rows[i][value])});
-  }
-  return bins;
-}
-
-// So few of the labels that they have room, at the places of their bins.
-std::string bin_axis(const std::vector<Bin>& bins, Measure measure) {
-  constexpr std::size_t kMostLabels = 8;
-  const std::size_t step = (bins.size() + kMostLabels - 1) / kMostLabels;
-  std::string out = "<div class=\"bins\" style=\"grid-template-columns:repeat(" +
-                    std::to_string(std::max<std::size_t>(bins.size(), kMostLabels)) + ",1fr)\">";
-  for (std::size_t i = 0; i + step <= bins.size(); i += step) {
-    out += "<span class=\"label\" style=\"grid-column:" + std::to_string(i + 1) + "/span " +
-           std::to_string(step) + "\">" + html_text(human_text(bins[i].from, measure)) + "</span>";
-  }
-  return out + "</div>";
-}
-
-// One histogram: rows [from, to) of the table.
-std::string histogram(const Table& table, std::size_t from, std::size_t to,
-                      const std::string& label) {
-  constexpr double kHeight = 100;
-  constexpr std::size_t kFewest = 8;
-  const std::size_t value = table.columns.size() - 1;
-  const std::vector<Bin> bins = bins_of(table, from, to);
-  std::int64_t most = 1;
-  for (const Bin& bin : bins) most = std::max(most, bin.count);
-  const double step = kWidth / static_cast<double>(std::max(bins.size(), kFewest));
-  std::string out = "<figure><figcaption>" + html_text(label) + "</figcaption>" +
-                    open_svg(kHeight, table.title + " of " + label);
-  for (std::size_t i = 0; i < bins.size(); ++i) {
-    const std::string bound = human_text(bins[i].from, table.columns[value - 1].measure);
-    const std::string calls = human_text(bins[i].count, table.columns[value].measure);
-    const auto count = static_cast<double>(bins[i].count);
-    const double height =
-        count > 0 ? std::max(1.0, count / static_cast<double>(most) * kHeight) : 0;
-    out += rect({static_cast<double>(i) * step + 1, kHeight - height, step - 2, height},
-                "fill:" + color(0), count,
-                join({"from", bound, "on:", calls, table.columns[value].name}, " "));
-  }
-  return out + "</svg>" + bin_axis(bins, table.columns[value - 1].measure) + "</figure>";
-}
-
 }  // namespace
 
 std::string html_text(std::string_view text) {
@@ -249,20 +193,6 @@ std::string split_chart(const Table& table) {
   return out + "</svg>" + legend(names);
 }
 
-std::string bar_charts(const Table& table) {
-  if (table.columns.size() < 2) return "";
-  const std::size_t names = table.columns.size() - 2;
-  std::string out = "<div class=\"charts\">";
-  for (std::size_t from = 0; from < table.rows.size();) {
-    const std::string label = label_of(table, table.rows[from], names);
-    std::size_t to = from + 1;
-    while (to < table.rows.size() && label_of(table, table.rows[to], names) == label) ++to;
-    out += histogram(table, from, to, label);
-    from = to;
-  }
-  return out + "</div>";
-}
-
 std::string line_chart(const Table& table, std::int64_t wall_ns) {
   constexpr double kHeight = 160, kTop = 4, kBottom = 158;
   double most = 0;
@@ -295,34 +225,6 @@ std::string line_chart(const Table& table, std::int64_t wall_ns) {
     names.push_back(name);
   }
   return out + "</svg>" + time_axis(wall_ns) + legend(names);
-}
-
-std::string heat_chart(const Table& table, std::int64_t wall_ns) {
-  constexpr double kRow = 16;
-  double most = 0;
-  for (const auto& row : table.rows) {
-    for (const auto& value : numbers_of(row.back())) most = std::max(most, value.value_or(0));
-  }
-  const Measure measure = measure_of_lists(table);
-  std::string out = "<div class=\"heat\">";
-  for (const auto& row : table.rows) {
-    const std::vector<std::optional<double>> values = numbers_of(row.back());
-    const double step = kWidth / static_cast<double>(std::max<std::size_t>(values.size(), 1));
-    const std::string name = label_of(table, row, naming_columns(table));
-    out += "<span class=\"label\" title=\"" + html_text(name) + "\">" + html_text(name) +
-           "</span>" + open_svg(kRow, table.title + " of " + name);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const double value = values[i].value_or(0);
-      if (value <= 0) continue;
-      // The square root: small cells stay visible beside a large one.
-      const double strength = std::sqrt(value / most);
-      out += rect({static_cast<double>(i) * step, 0, step, kRow},
-                  "fill:var(--c0);fill-opacity:" + exact(std::round(strength * 100) / 100), value,
-                  name + ": " + human_text(value, measure));
-    }
-    out += "</svg>";
-  }
-  return out + "<span></span>" + time_axis(wall_ns) + "</div>";
 }
 
 }  // namespace fathom::render

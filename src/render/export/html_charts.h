@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "base/table.h"
-#include "render/export/event_stream.h"
 
 namespace fathom::render {
 
@@ -21,11 +20,7 @@ namespace fathom::render {
 // The parts of a whole as one bar: first column the name; the number is column `self`, or the
 // second.
 [[nodiscard]] std::string split_chart(const Table& table);
-// A histogram for each group of rows: the last two columns are the lower bound and the number.
-[[nodiscard]] std::string bar_charts(const Table& table);
 // Lines over the run: the last column holds lists, of as many numbers as there are bins.
 [[nodiscard]] std::string line_chart(const Table& table, std::int64_t wall_ns);
-// Cells over the run, a row for each row of the table.
-[[nodiscard]] std::string heat_chart(const Table& table, std::int64_t wall_ns);
 
 }  // namespace fathom::render

@@ -26,12 +26,8 @@ h1{font-size:24px;margin:0 0 4px;overflow-wrap:anywhere}h2{font-size:18px;margin
 section{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:16px;margin:16px 0}
 :not(svg)>svg{display:block;width:100%}svg line{stroke:var(--line)}
 polyline{fill:none;stroke-width:1.6;vector-effect:non-scaling-stroke}
-.charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(460px,100%),1fr));gap:8px 32px}
-.axis{display:flex;justify-content:space-between}.bins{display:grid}
+.axis{display:flex;justify-content:space-between}
 .label{color:var(--dim);font-size:12px;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
-.heat{display:grid;grid-template-columns:minmax(60px,max-content) 1fr;gap:2px 12px;align-items:center}
-.heat>.label{max-width:32ch}
-figure{margin:0 0 12px}figcaption{color:var(--dim);font-size:13px}
 .scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:13px;margin-top:8px}
 th,td{padding:4px 10px 4px 0;text-align:left;border-bottom:1px solid var(--line);vertical-align:top}
 td{overflow-wrap:anywhere}td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
@@ -85,8 +81,8 @@ Table without_last(Table table) {
   return table;
 }
 
-std::string drawn(const ExportSection& section, std::int64_t wall_ns) {
-  using enum ExportSection::Shape;
+std::string drawn(const PageSection& section, std::int64_t wall_ns) {
+  using enum PageSection::Shape;
   const Table& table = section.table;
   if (table.rows.empty()) return html_table(table);
   switch (section.shape) {
@@ -94,32 +90,26 @@ std::string drawn(const ExportSection& section, std::int64_t wall_ns) {
       return html_table(table);
     case kSplit:
       return split_chart(table) + html_table(table);
-    case kBars:
-      return bar_charts(table) + "<details><summary>Numbers</summary>" + html_table(table) +
-             "</details>";
     case kSeries:
       return line_chart(table, wall_ns) + html_table(without_last(table));
-    case kHeat:
-      return heat_chart(table, wall_ns) + html_table(without_last(table));
   }
   return "";
 }
 
 }  // namespace
 
-std::string page_begin(const std::string& title, std::string_view more_style) {
+std::string page_begin(const std::string& title) {
   return "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">"
          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
          "'unsafe-inline'; script-src 'unsafe-inline'\"><title>" +
-         html_text(title) + "</title><style>" + kStyle + std::string(more_style) +
-         "</style></head>\n<body><main>" + "<header class=\"top\"><h1>" + html_text(title) +
+         html_text(title) + "</title><style>" + kStyle + "</style></head>\n<body><main>" +
+         "<header class=\"top\"><h1>" + html_text(title) +
          "</h1><button id=\"theme\" type=\"button\" hidden>Light or dark</button></header>\n";
 }
 
-std::string page_end(std::string_view more_script) {
-  return "</main><script>" + std::string(kScript) + std::string(more_script) +
-         "</script></body></html>\n";
+std::string page_end() {
+  return "</main><script>" + std::string(kScript) + "</script></body></html>\n";
 }
 
 std::string page_words(const std::vector<std::string>& words) {
@@ -135,7 +125,7 @@ std::string page_facts(const std::vector<std::pair<std::string, std::string>>& f
   return out + "</dl></section>\n";
 }
 
-std::string page_section(const ExportSection& section, std::int64_t wall_ns) {
+std::string page_section(const PageSection& section, std::int64_t wall_ns) {
   const std::string id = html_text(snake_case(section.table.title));
   return "<section id=\"" + id + "\" aria-labelledby=\"" + id + "-h\"><h2 id=\"" + id + "-h\">" +
          html_text(section.table.title) + "</h2>" + drawn(section, wall_ns) + "</section>\n";

@@ -5,19 +5,29 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "render/export/event_stream.h"
+#include "base/table.h"
 
 namespace fathom::render {
 
+// A part of a page: a table and how it wants to be drawn.
+struct PageSection {
+  enum class Shape : std::uint8_t {
+    kTable,
+    kSplit,   // rows as parts of a whole
+    kSeries,  // the last column's lists of numbers as lines
+  };
+  Table table;
+  Shape shape = Shape::kTable;
+};
+
 // In this order; sections as many as there are.
-[[nodiscard]] std::string page_begin(const std::string& title, std::string_view more_style = "");
+[[nodiscard]] std::string page_begin(const std::string& title);
 [[nodiscard]] std::string page_words(const std::vector<std::string>& words);
-[[nodiscard]] std::string page_section(const ExportSection& section, std::int64_t wall_ns);
+[[nodiscard]] std::string page_section(const PageSection& section, std::int64_t wall_ns);
 [[nodiscard]] std::string page_facts(const std::vector<std::pair<std::string, std::string>>& facts);
-[[nodiscard]] std::string page_end(std::string_view more_script = "");
+[[nodiscard]] std::string page_end();
 
 }  // namespace fathom::render

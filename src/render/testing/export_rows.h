@@ -41,10 +41,8 @@ class FakeStream : public EventStream {
   }
   Status table(const std::function<Status(const Table&)>& use) override { return use(rows); }
   Status write_parquet(const std::string& path) override { return write_file_atomic(path, "PAR1"); }
-  Result<ExportReport> report() override { return page; }
 
   Table rows;
-  ExportReport page;
   std::vector<ExportInterval> interval_rows;
   std::vector<ExportSample> sample_rows;
   std::vector<ExportProcess> process_rows;

@@ -16,7 +16,7 @@ import type {
   TrackList,
   ViewFacts,
 } from "./types";
-import { apiRoot, HttpTransport, queryOf, type Params, type Transport } from "./transport";
+import { apiRoot, HttpTransport, queryOf, type AskedStatement, type Params, type Transport } from "./transport";
 
 // The part of a recording that a question is about. Everything absent means all of it.
 export interface Part {
@@ -101,6 +101,8 @@ export const api = {
 
   query: async (sql: string, recording?: string, limit?: number, signal?: AbortSignal) =>
     (await transport.post("/query", { recording, sql, limit }, signal)) as QueryAnswer,
+
+  statement: (asked: AskedStatement, signal?: AbortSignal) => transport.statement(asked, signal),
 
   schema: (recording?: string, signal?: AbortSignal) => get<SchemaView[]>("/schema", { recording }, signal),
 

@@ -3,12 +3,23 @@
 // and in a file that carries its data inside.
 
 import { signal } from "@preact/signals";
+import { statementText, type StatementName, type Values } from "./statements";
+import type { QueryAnswer } from "./types";
 
 export type Params = Record<string, string | number | boolean | null | undefined | readonly (string | number)[]>;
 
 export interface Transport {
   get(path: string, params: Params, signal?: AbortSignal): Promise<unknown>;
   post(path: string, body: unknown, signal?: AbortSignal): Promise<unknown>;
+  // One of web/questions.json's statements.
+  statement(asked: AskedStatement, signal?: AbortSignal): Promise<QueryAnswer>;
+}
+
+export interface AskedStatement {
+  name: StatementName;
+  values?: Values;
+  recording?: string;
+  limit?: number;
 }
 
 // A question that the server refused, or that did not reach it. `passing`: asking again may help, since nobody answered, or
@@ -57,6 +68,11 @@ export class HttpTransport implements Transport {
     const asked: RequestInit = { method: "POST", headers, body: JSON.stringify(body) };
     if (signal) asked.signal = signal;
     return this.ask(`${apiRoot}${path}`, asked);
+  }
+
+  async statement({ name, values, recording, limit }: AskedStatement, signal?: AbortSignal): Promise<QueryAnswer> {
+    const body = { recording: recording || undefined, sql: statementText(name, values), limit };
+    return (await this.post("/query", body, signal)) as QueryAnswer;
   }
 
   private async ask(url: string, how: RequestInit): Promise<unknown> {

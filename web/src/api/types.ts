@@ -21,9 +21,12 @@ export interface Recording {
   lost: unknown;
 }
 
+// "file": there is no server; the document holds the answers (inside/).
+export type PageMode = "view" | "server" | "file";
+
 export interface PageFacts {
   version: string;
-  mode: "view" | "server";
+  mode: PageMode;
   recordings: Recording[];
   limits: { rows: number; timeout_ms: number };
 }

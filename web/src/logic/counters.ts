@@ -51,14 +51,10 @@ export function picturesOf(rows: readonly CounterRow[]): CounterPicture[] {
   return multiples(rows).map(pictureOf);
 }
 
-// The last value of each counter in each of `bins` parts of the range; for levels, the highest too
-// would hide how often it was reached.
-export function countersSql(from: number, to: number, bins: number): string {
-  const width = Math.max(1, Math.ceil((to - from) / bins));
-  return `SELECT CAST(${from} + ((ts - ${from}) // ${width}) * ${width} AS BIGINT) AS moment, name, coalesce(any_value(unit), '') AS unit,
-  coalesce(host, '') AS host, pid, arg_max(value, ts) AS value
-FROM counters WHERE ts >= ${from} AND ts <= ${to} AND value IS NOT NULL
-GROUP BY moment, name, host, pid ORDER BY name, host, pid, moment`;
+// What statement `counters` is filled with: the last value of each counter in each of `bins` parts of the range; for levels,
+// the highest too would hide how often it was reached.
+export function counterValues(from: number, to: number, bins: number): { from: number; to: number; width: number } {
+  return { from, to, width: Math.max(1, Math.ceil((to - from) / bins)) };
 }
 
 // Rows of that query; who they belong to is said as shortly as it stays clear.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The views of the page, in the order of their tabs. To add one: its component in views/, and a line here.
 import type { ComponentType } from "preact";
+import type { PageMode } from "../api/types";
 import { page } from "../state/page";
 import { Timeline } from "../timeline/timeline";
 import { Compare } from "../views/compare/compare";
@@ -18,7 +19,7 @@ export interface ViewDef {
   title: string;
   key: string; // the key that leads to it
   component: ComponentType;
-  mode?: "view" | "server"; // only where the page is served so
+  modes?: readonly PageMode[]; // only where the page is served so
 }
 
 export const views: readonly ViewDef[] = [
@@ -29,14 +30,14 @@ export const views: readonly ViewDef[] = [
   { id: "gpu", title: "GPU", key: "5", component: Gpu },
   { id: "explain", title: "Explain", key: "6", component: Explain },
   { id: "resources", title: "Resources", key: "7", component: Resources },
-  { id: "compare", title: "Compare", key: "8", component: Compare },
-  { id: "sql", title: "SQL", key: "9", component: Sql },
-  { id: "fleet", title: "Fleet", key: "0", component: Fleet, mode: "server" },
+  { id: "compare", title: "Compare", key: "8", component: Compare, modes: ["view", "server"] },
+  { id: "sql", title: "SQL", key: "9", component: Sql, modes: ["view", "server"] },
+  { id: "fleet", title: "Fleet", key: "0", component: Fleet, modes: ["server"] },
 ];
 
 export function shownViews(): readonly ViewDef[] {
   const mode = page.value?.mode;
-  return views.filter((view) => !view.mode || view.mode === mode);
+  return views.filter((view) => !view.modes || (mode !== undefined && view.modes.includes(mode)));
 }
 
 export function viewOf(id: string): ViewDef {

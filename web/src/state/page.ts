@@ -12,6 +12,9 @@ export function askForPage(): void {
   page.ask((signal) => api.page(signal));
 }
 
+// Whether there is no server behind the page.
+export const inFile: ReadonlySignal<boolean> = computed(() => page.value?.mode === "file");
+
 export const recordings: ReadonlySignal<Recording[]> = computed(() => page.value?.recordings ?? []);
 
 // What the server told of a recording since then, by id (live.ts).

@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import type { Cell, EventFacts } from "../api/types";
 import { escapeName } from "../logic/escape";
 import { humanBytes, humanNs, withThousands } from "../logic/units";
+import { fieldsWords } from "../inside/words";
 import { Answered } from "../shell/states";
 import type { Hit } from "./hit";
 import type { TimelineModel } from "./model";
@@ -110,6 +111,7 @@ export function Details({ model }: { model: TimelineModel }): JSX.Element | null
               <Fields fields={facts.event} />
               <Related title="Inside of" list={facts.parents} model={model} />
               <Related title="Belongs to" list={facts.flows} model={model} />
+              {fieldsWords() && <p class="hint">{fieldsWords()}</p>}
             </>
           )}
         </Answered>

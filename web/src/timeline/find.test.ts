@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { likeText, nextMatchSql } from "./find";
+import { statementText } from "../api/statements";
+import { likeText } from "./find";
 
 test("what is searched for stays a text in SQL", () => {
-  assert.equal(likeText("it's 100%_"), String.raw`'%it''s 100\%\_%' ESCAPE '\'`);
-  assert.match(nextMatchSql("read", 10.4, false), /ts > 10 ORDER BY ts ASC LIMIT 1$/);
-  assert.match(nextMatchSql("read", 10, true), /ts < 10 ORDER BY ts DESC LIMIT 1$/);
+  assert.equal(likeText("it's 100%_"), String.raw`%it's 100\%\_%`);
+  const sql = (name: "next_match" | "match_before"): string =>
+    statementText(name, { text: "", like: likeText("it's {time}"), time: 10.4 });
+  assert.match(sql("next_match"), /ILIKE '%it''s \{time\}%' ESCAPE '\\' AND ts > 10 ORDER BY ts LIMIT 1$/);
+  assert.match(sql("match_before"), /ts < 10 ORDER BY ts DESC LIMIT 1$/);
+  assert.throws(() => statementText("next_match", { like: "" }), /needs time/);
 });

@@ -47,6 +47,11 @@ function answerOf(params: Params): unknown {
   return { from: params["from"], to: params["to"], names: [], tracks: [] };
 }
 
+const others = {
+  post: () => Promise.reject(new Error("not asked")),
+  statement: () => Promise.reject(new Error("not asked")),
+};
+
 const soon = (): Promise<void> => new Promise((done) => setTimeout(done, 5));
 
 test("everything that was wanted arrives, two questions at a time", async () => {
@@ -60,7 +65,7 @@ test("everything that was wanted arrives, two questions at a time", async () => 
       running -= 1;
       return answerOf(params);
     },
-    post: () => Promise.reject(new Error("not asked")),
+    ...others,
   });
   const loader = new Loader(
     () => store,
@@ -84,7 +89,7 @@ test("a refusal is told, and the same is not asked at once again", async () => {
       asked += 1;
       return Promise.reject(new Refusal("too much; select less", 413));
     },
-    post: () => Promise.reject(new Error("not asked")),
+    ...others,
   });
   const loader = new Loader(
     () => new TileStore(),
@@ -107,7 +112,7 @@ test("what a server says while it makes its index is asked again", async () => {
       asked += 1;
       return Promise.resolve({ ...(answerOf(params) as object), building: 0.5 });
     },
-    post: () => Promise.reject(new Error("not asked")),
+    ...others,
   });
   const loader = new Loader(
     () => store,

@@ -5,9 +5,12 @@ import { exportUrl } from "../api/client";
 import type { TrackList } from "../api/types";
 import { humanNs, humanPercent, withThousands } from "../logic/units";
 import { escapeName } from "../logic/escape";
+import { coarseWords } from "../inside/words";
+import { inFile } from "../state/page";
 import { part } from "../state/selection";
 import { spanOf } from "./camera";
 import type { TimelineModel } from "./model";
+import { levelOf } from "./tiles";
 import { savePictureCsv, savePicturePng, savePictureSvg } from "./save_picture";
 
 function Saving({ model }: { model: TimelineModel }): JSX.Element {
@@ -24,16 +27,20 @@ function Saving({ model }: { model: TimelineModel }): JSX.Element {
         <button type="button" onClick={() => savePictureCsv(model)}>
           Boxes (CSV)
         </button>
-        <a href={exportUrl("perfetto", part.value)} download>
-          Save for Perfetto
-        </a>
-        <a href={exportUrl("speedscope", part.value)} download>
-          Save for speedscope
-        </a>
-        <p class="hint">
-          The last two save what is selected as a file, and send nothing. Open it in ui.perfetto.dev or speedscope.app,
-          or in your own copy of them.
-        </p>
+        {!inFile.value && (
+          <>
+            <a href={exportUrl("perfetto", part.value)} download>
+              Save for Perfetto
+            </a>
+            <a href={exportUrl("speedscope", part.value)} download>
+              Save for speedscope
+            </a>
+            <p class="hint">
+              The last two save what is selected as a file, and send nothing. Open it in ui.perfetto.dev or
+              speedscope.app, or in your own copy of them.
+            </p>
+          </>
+        )}
       </div>
     </details>
   );
@@ -68,13 +75,15 @@ export function Toolbar({ model }: { model: TimelineModel }): JSX.Element {
       <button type="button" onClick={() => model.expandAll()} title="Show all levels and all counters">
         Expand
       </button>
-      <button
-        type="button"
-        aria-pressed={model.showFlows.value}
-        onClick={() => (model.showFlows.value = !model.showFlows.value)}
-      >
-        Flows
-      </button>
+      {!inFile.value && (
+        <button
+          type="button"
+          aria-pressed={model.showFlows.value}
+          onClick={() => (model.showFlows.value = !model.showFlows.value)}
+        >
+          Flows
+        </button>
+      )}
       <Saving model={model} />
       <span class="grow" />
       <span role="status" class="faint">
@@ -84,6 +93,7 @@ export function Toolbar({ model }: { model: TimelineModel }): JSX.Element {
         {missed ? `No further match for “${missed}”. ` : ""}
         {model.error.value ? `${model.error.value.message} ` : ""}
         {lostWords(model.tracks.value?.lost)}
+        {coarseWords(levelOf(model.camera.value, model.size.value.width))}
         {humanNs(spanOf(model.camera.value))} on screen
       </span>
     </div>

@@ -6,6 +6,7 @@ import { api } from "../../api/client";
 import { escapeName } from "../../logic/escape";
 import { sqlText } from "../../logic/places";
 import { Answered } from "../../shell/states";
+import { inFile } from "../../state/page";
 import { changeSetting, part, selection, setting } from "../../state/selection";
 import { useAnswer } from "../parts/answer";
 import { Choice, type Option } from "../parts/choice";
@@ -18,12 +19,11 @@ const call = setting("explain.call", "");
 const file = setting("explain.file", "");
 
 // Calls that programs make of the library or the kernel, those with most time first.
-const CALLS = `SELECT name FROM summary WHERE layer IN ('posix', 'stdio', 'syscall', 'cuda') GROUP BY name ORDER BY sum(dur) DESC LIMIT 100`;
-
 function useCalls(): Option[] {
   const asked = useAnswer(
     () => selection.value.recording,
-    async (of, signal) => (await api.query(CALLS, of || undefined, 100, signal)).rows.map(([name]) => String(name)),
+    async (of, signal) =>
+      (await api.statement({ name: "calls", recording: of }, signal)).rows.map(([name]) => String(name)),
   );
   const names = asked.value ?? [];
   const chosen = call.value && !names.includes(call.value) ? [call.value] : [];
@@ -53,7 +53,7 @@ export function Explain(): JSX.Element {
     <div class="view explain">
       <div class="tools" role="toolbar" aria-label="Explain">
         <Choice name="explain.call" label="Call" usual="" options={all} />
-        <FileField />
+        {!inFile.value && <FileField />}
         {call.value && (
           <button
             type="button"

@@ -7,7 +7,7 @@ import { findMatches } from "../../logic/flame_search";
 import type { FlameTree } from "../../logic/flame_tree";
 import { humanPercent } from "../../logic/units";
 import { Answered, Empty } from "../../shell/states";
-import { recordings } from "../../state/page";
+import { inFile, recordings } from "../../state/page";
 import { changeSetting, part, selection } from "../../state/selection";
 import { useAnswer } from "../parts/answer";
 import { patiently } from "../parts/patience";
@@ -24,6 +24,7 @@ const MODES = options(
   ["sandwich", "callers and callees"],
   ["diff", "compare with another recording"],
 );
+const MODES_OF_ONE = MODES.filter(({ value }) => value !== "diff");
 const WEIGHTS = options(
   ["time", "time"],
   ["cpu", "CPU time"],
@@ -50,8 +51,7 @@ function wished(): FlameWish {
 function useEvents(): Option[] {
   const asked = useAnswer(
     () => selection.value.recording,
-    async (of, signal) =>
-      (await api.query("SELECT DISTINCT event FROM samples ORDER BY event", of || undefined, 100, signal)).rows,
+    async (of, signal) => (await api.statement({ name: "sampled_events", recording: of }, signal)).rows,
   );
   const events = (asked.value ?? []).map(([event]) => String(event));
   return events.map((event) => ({ value: event, title: `event ${escapeName(event)}` }));
@@ -142,19 +142,21 @@ export function Flame(): JSX.Element {
   return (
     <div class="view flame">
       <div class="tools" role="toolbar" aria-label="Flame graph">
-        <Choice name="flame.mode" label="Order" usual="left" options={MODES} />
+        <Choice name="flame.mode" label="Order" usual="left" options={inFile.value ? MODES_OF_ONE : MODES} />
         <Choice name="flame.weight" label="Weight" usual={usualWeight.value} options={[...WEIGHTS, ...events]} />
         {mode.value === "diff" && <Against />}
         <Search name="flame.search" label="Search">
           <Found tree={flame.value} />
         </Search>
-        <a
-          href={exportUrl("speedscope", { ...part.value, where: "" })}
-          download
-          title="Saves a file that speedscope.app, or your own copy of it, opens"
-        >
-          Save for speedscope
-        </a>
+        {!inFile.value && (
+          <a
+            href={exportUrl("speedscope", { ...part.value, where: "" })}
+            download
+            title="Saves a file that speedscope.app, or your own copy of it, opens"
+          >
+            Save for speedscope
+          </a>
+        )}
       </div>
       <Answered of={flame} what="Adding up calls">
         {(tree) => <Body tree={tree} />}

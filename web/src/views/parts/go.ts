@@ -2,8 +2,8 @@
 // Ways from one view to a place in another.
 import { effect } from "@preact/signals";
 import { api } from "../../api/client";
-import { busiestRange, busiestSql, sqlText, type Place } from "../../logic/places";
-import { recording } from "../../state/page";
+import { busiestRange, busiestSql, type Place } from "../../logic/places";
+import { inFile, recording } from "../../state/page";
 import { searchText } from "../../state/search";
 import { select, selection } from "../../state/selection";
 
@@ -15,7 +15,8 @@ async function numbersOf(sql: string): Promise<number[][]> {
 // To a view; in the timeline, to where the events of the place took most time.
 export async function goToPlace(place: Place): Promise<void> {
   const wall = recording.peek()?.wall_ns ?? 0;
-  if (place.view !== "timeline" || place.where === undefined || wall === 0) {
+  // A page without a server cannot look for events: it shows the view.
+  if (place.view !== "timeline" || place.where === undefined || wall === 0 || inFile.peek()) {
     select({ view: place.view });
     return;
   }
@@ -29,9 +30,8 @@ export async function goToPlace(place: Place): Promise<void> {
 
 // To the time in which a file was in use. A hundredth is added at both ends, so that edges show.
 export async function goToFile(file: string): Promise<void> {
-  const where = `file = ${sqlText(file)}`;
-  const [row] = await numbersOf(`SELECT min(ts), max(ts + dur) FROM events WHERE ${where}`);
-  const [begin = 0, end = 0] = row ?? [];
+  const { rows } = await api.statement({ name: "file_time", values: { file }, recording: selection.peek().recording });
+  const [begin = 0, end = 0] = (rows[0] ?? []).slice(1).map(Number);
   if (end > begin) goToRange(begin, end);
   else select({ view: "timeline" });
 }

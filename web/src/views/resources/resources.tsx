@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { api } from "../../api/client";
 import type { QueryAnswer } from "../../api/types";
-import { counterRows, countersSql, picturesOf } from "../../logic/counters";
+import { counterRows, counterValues, picturesOf } from "../../logic/counters";
 import { Answered, Empty } from "../../shell/states";
 import { range } from "../../state/page";
 import { part, selection } from "../../state/selection";
@@ -42,7 +42,7 @@ export function Resources(): JSX.Element {
   const counters = useAnswer(
     () => ({ ...range.value, recording: selection.value.recording }),
     ({ from, to, recording }, signal) =>
-      api.query(countersSql(from, to, BINS), recording || undefined, MOST_ROWS, signal),
+      api.statement({ name: "counters", values: counterValues(from, to, BINS), recording, limit: MOST_ROWS }, signal),
   );
   return (
     <div class="view resources">
