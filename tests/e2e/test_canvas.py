@@ -171,3 +171,12 @@ def test_canvas_of_sums(box: Box) -> None:
                 for depth, start, dur in zip(track["depth"], track["start"], track["dur"], strict=True):
                     check_true("boxes do not overlap", start >= last.get(depth, start))
                     last[depth] = start + dur
+
+
+def test_canvas_names_a_thread_as_it_was_at_last(box: Box) -> None:
+    """A process that becomes another program has one track of its thread, under the new name."""
+    box.record("sh", "-c", "cat /etc/hostname; exec env cat /etc/hostname")
+    with viewing(box) as view:
+        (pid,) = (row[0] for row in view.rows("SELECT DISTINCT pid FROM processes WHERE name = 'env'"))
+        names = {track["name"] for track in tracks_of(view) if track["kind"] == "thread" and track["pid"] == pid}
+        check("names of the thread", {"cat"}, names)

@@ -36,12 +36,12 @@ struct Life {
 using Key = std::tuple<std::string, std::int64_t, std::int64_t>;
 using Lives = std::map<Key, Life>;
 
-// A process under the last program that it was.
+// A process under the last program that it was, and a thread under its last name.
 constexpr char kProcesses[] = R"(
   SELECT coalesce(host, ''), pid, arg_max(name, image), max("rank"), min(start), max("end")
   FROM processes GROUP BY ALL)";
 constexpr char kThreads[] = R"(
-  SELECT coalesce(host, ''), pid, any_value(name), max("rank"), min(start), max("end"), tid
+  SELECT coalesce(host, ''), pid, coalesce(arg_max(name, start), any_value(name)), max("rank"), min(start), max("end"), tid
   FROM threads GROUP BY coalesce(host, ''), pid, tid)";
 constexpr char kCounters[] = R"(
   SELECT coalesce(host, ''), pid, tid, layer, name, any_value(unit), min(ts), max(ts), count(*)

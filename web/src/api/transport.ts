@@ -96,7 +96,7 @@ export class HttpTransport implements Transport {
 }
 
 async function reasonOf(response: Response): Promise<string> {
-  if (response.status === 401 || response.status === 403) {
+  if (response.status === 401) {
     return "The server does not know this page; open the address that fathom printed";
   }
   try {
