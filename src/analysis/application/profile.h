@@ -35,7 +35,7 @@ struct ContainerRun {
 };
 
 struct Amount {
-  std::optional<double> typical, peak;
+  std::optional<double> typical = {}, peak = {};
   std::string reason = {};  // why a number is missing, or what it includes besides
 };
 
@@ -62,7 +62,7 @@ struct FunctionUse {
   std::int64_t calls = 0;
   double total_s = 0;                             // recursion counted once
   double self_s = 0;                              // excludes nested functions
-  std::optional<double> cpu_cores, memory_bytes;  // used by the application while it ran
+  std::optional<double> cpu_cores = {}, memory_bytes = {};  // used by the application while it ran
   std::string reason = {};                        // why one of these is missing
 };
 
@@ -73,7 +73,7 @@ struct LoopUse {
   std::int64_t runs = 0;
   std::optional<std::int64_t> turns;
   double total_s = 0;
-  std::optional<double> cpu_cores, memory_bytes;
+  std::optional<double> cpu_cores = {}, memory_bytes = {};
   std::string reason = {};  // why turns, cores or memory are missing
 };
 
