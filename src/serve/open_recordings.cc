@@ -214,7 +214,7 @@ class OpenRecordings::State {
   std::condition_variable free_;
   std::size_t asking_ = 0;
   std::size_t waiting_ = 0;
-  std::size_t abandoned_ = 0;  // still run, and cannot be ended
+  std::size_t abandoned_ = 0;                   // still run, and cannot be ended
   std::list<std::unique_ptr<OpenStore>> kept_;  // the last asked first
 };
 

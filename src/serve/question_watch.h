@@ -30,7 +30,8 @@ class QuestionWatch {
     std::shared_ptr<const std::atomic<bool>> gone = {};
     // Called again and again once the question is to end: it may stand between two statements.
     std::function<void()> interrupt;
-    // Called once where it goes on all the same: some functions of SQL never look up from their work.
+    // Called once where it goes on all the same: some functions of SQL never look up from their
+    // work.
     std::function<void(QuestionEnd)> abandon = {};
     std::atomic<QuestionEnd> end = QuestionEnd::kNot;
     std::int64_t ended_ns = 0;

@@ -151,8 +151,7 @@ Response Router::run(const Route& route, Request& request) {
   }
 }
 
-Response Router::answer(Head head, std::string body,
-                        std::shared_ptr<const std::atomic<bool>> gone,
+Response Router::answer(Head head, std::string body, std::shared_ptr<const std::atomic<bool>> gone,
                         std::function<void(Response)> instead) {
   Found found = find(head);
   Response response;

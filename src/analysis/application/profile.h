@@ -60,10 +60,10 @@ struct Recommendation {
 struct FunctionUse {
   std::string name, layer, module;
   std::int64_t calls = 0;
-  double total_s = 0;                             // recursion counted once
-  double self_s = 0;                              // excludes nested functions
+  double total_s = 0;                                       // recursion counted once
+  double self_s = 0;                                        // excludes nested functions
   std::optional<double> cpu_cores = {}, memory_bytes = {};  // used by the application while it ran
-  std::string reason = {};                        // why one of these is missing
+  std::string reason = {};                                  // why one of these is missing
 };
 
 struct LoopUse {
