@@ -149,7 +149,7 @@ Status Engine::pull(const std::string& name, const std::function<bool()>& go_on)
                                      progress.feed(bytes);
                                      return true;
                                    }));
-  const Status ended = stream.wait_for_end(kPullMs, [&] {
+  Status ended = stream.wait_for_end(kPullMs, [&] {
     stopped = !go_on();
     return !stopped;
   });

@@ -3,6 +3,8 @@
 // the others have tables, which people read.
 #include "render/profile_pages.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <map>
 #include <optional>
@@ -151,7 +153,7 @@ Table needs_table(const Profile& profile) {
       "typical: averaged over the run, of memory and processes the median; peak: the most in a "
       "second, of memory and processes the largest sample";
   for (const auto& [reason, names] : missing)
-    table.note += "; not measured: " + names + " (" + reason + ")";
+    table.note += fmt::format("; not measured: {} ({})", names, reason);
   return table;
 }
 

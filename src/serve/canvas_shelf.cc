@@ -94,14 +94,14 @@ class CanvasShelf::Entry {
       const std::lock_guard lock(mutex_);
       building_ = false;
       shop_->making.fetch_sub(1);
+      // One that was given up is begun anew when somebody asks again.
+      if (made || !stop.stop_requested()) revision_ = wanted.revision;
       if (made) {
         canvas_ = std::make_shared<const analysis::Canvas>(std::move(*made));
         failed_.reset();
       } else {
         failed_ = std::move(made).error();
       }
-      // One that was given up is begun anew when somebody asks again.
-      if (made || !stop.stop_requested()) revision_ = wanted.revision;
       ended_ = Clock::now();
       took_ = ended_ - begun;
       ready_.notify_all();

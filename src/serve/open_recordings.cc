@@ -258,7 +258,7 @@ QuestionEnd RecordingLease::end_of(const Error& error) const {
   return end == QuestionEnd::kNot && is_out_of_memory(error) ? QuestionEnd::kMemory : end;
 }
 
-Error RecordingLease::explained(Error error) const {
+Error RecordingLease::explained(const Error& error) const {
   const QuestionEnd end = end_of(error);
   return end == QuestionEnd::kNot ? error : ended_question(end, held_->state->limits_);
 }
@@ -309,7 +309,7 @@ Result<RecordingLease> OpenRecordings::lease_part(const Request& request,
   watch(request, held);
   if (is_new) {
     Result<std::vector<std::string>> words = analysis::show_only(lease.store(), filter, positions);
-    if (!words) return lease.explained(std::move(words).error());
+    if (!words) return lease.explained(words.error());
     held.open->words = std::move(*words);
   }
   held.is_kept = true;

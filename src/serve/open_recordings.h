@@ -85,7 +85,7 @@ class RecordingLease {
   friend class OpenRecordings;
   struct Held;
   [[nodiscard]] QuestionEnd end_of(const Error& error) const;
-  [[nodiscard]] Error explained(Error error) const;
+  [[nodiscard]] Error explained(const Error& error) const;
   explicit RecordingLease(std::unique_ptr<Held> held);
   std::unique_ptr<Held> held_;
 };

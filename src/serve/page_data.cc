@@ -96,9 +96,9 @@ std::string filled(std::string text, const std::map<std::string, std::int64_t>& 
 
 class PageData::State {
  public:
-  State(InsideSite& site, const KnownRecording& recording, std::string_view questions)
+  State(InsideSite& site, KnownRecording recording, std::string_view questions)
       : site_(site),
-        recording_(recording),
+        recording_(std::move(recording)),
         questions_(json::parse(questions, nullptr, /*exceptions=*/false)) {}
 
   Result<PageWords> words() {

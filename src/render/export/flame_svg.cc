@@ -149,7 +149,7 @@ class Picture {
 
   // They do nothing without the script, which shows them.
   std::string tools() {
-    const std::string out = fmt::format(
+    std::string out = fmt::format(
         "<foreignObject class=\"tools\" style=\"display:none\" x=\"0\" y=\"{}\" width=\"100%\" "
         "height=\"{}\"><div xmlns=\"http://www.w3.org/1999/xhtml\"><label>Search <input "
         "type=\"search\" autocomplete=\"off\"/></label> "
