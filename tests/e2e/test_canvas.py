@@ -179,4 +179,4 @@ def test_canvas_names_a_thread_as_it_was_at_last(box: Box) -> None:
     with viewing(box) as view:
         (pid,) = (row[0] for row in view.rows("SELECT DISTINCT pid FROM processes WHERE name = 'env'"))
         names = {track["name"] for track in tracks_of(view) if track["kind"] == "thread" and track["pid"] == pid}
-        check("names of the thread", {"cat"}, names)
+        check("names of the thread", {f"cat ({pid})"}, names)
