@@ -34,7 +34,7 @@ struct PageSubjects {
   OpenRecordings* recordings = nullptr;
   RecordingCards* cards = nullptr;
   LiveLooks* looks = nullptr;
-  std::string_view mode;  // "view" or "server"
+  std::string_view mode;  // "view", "server" or "file"
 };
 void add_page_data_routes(Router& router, const PageSubjects& page);  // all of the following
 void add_view_routes(Router& router, const PageSubjects& page);  // /page, /views, /report, /changes

@@ -114,7 +114,9 @@ class ViewRoutes {
       write_card(json, recording, card_of(request, recording));
     const QuestionLimits& limits = page_.recordings->limits();
     json.end_array().key("limits").begin_object().key("rows").value(limits.rows);
-    json.key("timeout_ms").value(limits.timeout_ns / 1'000'000).end_object().end_object();
+    // A file has its answers inside: no question of it can take too long.
+    const std::int64_t timeout_ns = page_.mode == "file" ? 0 : limits.timeout_ns;
+    json.key("timeout_ms").value(timeout_ns / 1'000'000).end_object().end_object();
     return compressed(request, text + "\n");
   }
 
