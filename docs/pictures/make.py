@@ -34,7 +34,7 @@ NO_BREAK = "\u00a0"
 CELL, LINE, MARGIN = 8.4, 18, 16  # px: a character of 14 px, a line, and around all
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TERM": "xterm-256color"}  # the page shows some of it
 COLOURS = {"": "#d4d7dd", "1": "#ffffff", "2": "#8b919c", "1;36": "#5fd7e5", "prompt": "#87d787"}
-PAGE_SIZE = (1120, 880)
+PAGE_SIZE = (1120, 790)
 
 Span = Tuple[str, str]  # text and style, which is a key of COLOURS
 
