@@ -15,21 +15,15 @@ constexpr std::string_view kOthers = "Columns of other views";
 
 using Meanings = std::map<std::string, std::string, std::less<>>;
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
 std::vector<std::string_view> cells_of(std::string_view line) {
   std::vector<std::string_view> cells;
   line.remove_prefix(1);
   if (line.ends_with('|')) line.remove_suffix(1);
   for (std::size_t at = line.find(" | "); at != std::string_view::npos; at = line.find(" | ")) {
-    cells.push_back(trimmed(line.substr(0, at)));
+    cells.push_back(trim(line.substr(0, at)));
     line.remove_prefix(at + 3);
   }
-  cells.push_back(trimmed(line));
+  cells.push_back(trim(line));
   return cells;
 }
 
@@ -54,7 +48,7 @@ class Page {
     for (const ContractText& page : contract_texts()) {
       std::string heading;
       for (const std::string_view line : split(page.text, '\n')) {
-        if (line.starts_with("#")) heading = plain(trimmed(line.substr(line.rfind('#') + 1)));
+        if (line.starts_with("#")) heading = plain(trim(line.substr(line.rfind('#') + 1)));
         if (line.starts_with("| `")) add(heading, cells_of(line));
       }
     }
@@ -79,7 +73,7 @@ class Page {
     if (cells.size() == 2 && heading == kOthers) {
       const std::string names = plain(cells[0]);
       for (const std::string_view name : split(names, ','))
-        others_.try_emplace(std::string(trimmed(name)), plain(cells[1]));
+        others_.try_emplace(std::string(trim(name)), plain(cells[1]));
     }
     if (cells.size() != 4) return;
     std::string meaning = plain(cells[3]);

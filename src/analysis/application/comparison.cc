@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "analysis/compare/spread.h"
+#include "analysis/json_fields.h"
 #include "base/files.h"
 #include "base/text.h"
 
@@ -44,17 +45,6 @@ constexpr std::array kNeeds = {
     NeedColumns{"net_out_rate", "net_out_s", "net_out_s_peak", Measure::kBytes, 4},
     NeedColumns{"pids", "pids", "pids_peak", Measure::kNone, 5},
 };
-
-std::optional<double> number_in(const object& from, std::string_view key) {
-  double value = 0;
-  if (from[key].get(value) != simdjson::SUCCESS || !std::isfinite(value)) return std::nullopt;
-  return value;
-}
-
-std::string text_in(const object& from, std::string_view key) {
-  std::string_view text;
-  return from[key].get(text) == simdjson::SUCCESS ? std::string(text) : std::string();
-}
 
 bool flag_in(const object& from, std::string_view key) {
   bool value = false;

@@ -198,7 +198,7 @@ Status add_samples(Store& store, const std::string& where, const StackShapes& sh
         }
       }
       if (node == root) node = tree.child(node, unknown);
-      FlameStretches::Sum& sum = tree.at(node);
+      FlameSum& sum = tree.at(node);
       add_to(sum.self, chunk.int64s(kWeight)[row]);
       sum.calls++;
       sum.start = std::min(sum.start, chunk.int64s(kTs)[row]);
@@ -260,7 +260,7 @@ Result<Flame> flame_of_samples(Store& store, const FlameOptions& options) {
       }
     }
     if (node == FlameSums::kRoot) node = sums.child(node, frames.number("unknown", ""));
-    FlameSums::Sum& sum = sums.at(node);
+    FlameSum& sum = sums.at(node);
     add_to(sum.self, int_of(row[1]));
     add_to(sum.calls, int_of(row[2]));
     sum.start = std::min(sum.start, int_of(row[3]));

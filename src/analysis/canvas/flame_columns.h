@@ -36,6 +36,13 @@ class FlameFrames {
   std::unordered_map<std::string, std::uint32_t> numbers_;
 };
 
+// What a node of a tree has while it is added up.
+struct FlameSum {
+  std::int64_t self = 0;
+  std::int64_t calls = 0;
+  std::int64_t start = INT64_MAX;
+};
+
 // Nodes of the picture, numbered as they come.
 class FlameColumns {
  public:

@@ -17,11 +17,6 @@ namespace fathom::analysis {
 // One thread at a time.
 class FlameStretches {
  public:
-  struct Sum {
-    std::int64_t self = 0;
-    std::int64_t calls = 0;
-    std::int64_t start = INT64_MAX;
-  };
   static constexpr std::uint32_t kRoot = 0;
 
   // Nodes of less than `least` are too small.
@@ -31,7 +26,7 @@ class FlameStretches {
   // there are as many nodes as there may be. `parent` is the root, or what this returned since it
   // was asked last for a child of a node around it.
   std::uint32_t child(std::uint32_t parent, std::uint32_t frame);
-  Sum& at(std::uint32_t node) { return nodes_[node].sum; }
+  FlameSum& at(std::uint32_t node) { return nodes_[node].sum; }
   // Nothing may be added afterwards.
   Flame shown();
 
@@ -47,7 +42,7 @@ class FlameStretches {
     std::uint32_t last = kNone;    // its own last child
     std::int64_t folded = 0;       // stretches that this node stands for; 0: a function
     std::int64_t below = 0;        // what its children have, those that are complete
-    Sum sum;
+    FlameSum sum;
   };
   void close(std::uint32_t node);
   void fold(std::uint32_t node, std::int64_t total);

@@ -13,16 +13,16 @@ std::uint32_t FlameSums::child(std::uint32_t parent, std::uint32_t frame) {
   return parent;
 }
 
-FlameSums::Sum& FlameSums::at(std::uint32_t node) {
+FlameSum& FlameSums::at(std::uint32_t node) {
   if (node >= sums_.size()) sums_.resize(tree_.size());
   return sums_[node];
 }
 
-std::vector<FlameSums::Sum> FlameSums::totals() const {
-  std::vector<Sum> all = sums_;
+std::vector<FlameSum> FlameSums::totals() const {
+  std::vector<FlameSum> all = sums_;
   all.resize(tree_.size());
   for (std::uint32_t id = tree_.size() - 1; id > StackTree::kRoot; --id) {
-    Sum& parent = all[tree_.node(id).parent];
+    FlameSum& parent = all[tree_.node(id).parent];
     add_to(parent.self, all[id].self);
     parent.start = std::min(parent.start, all[id].start);
   }
@@ -31,7 +31,7 @@ std::vector<FlameSums::Sum> FlameSums::totals() const {
 
 std::int64_t FlameSums::total() const {
   std::int64_t all = 0;
-  for (const Sum& sum : sums_) add_to(all, sum.self);
+  for (const FlameSum& sum : sums_) add_to(all, sum.self);
   return all;
 }
 
@@ -43,7 +43,7 @@ FlameSums FlameSums::inverted() const {
     std::uint32_t node = StackTree::kRoot;
     for (std::uint32_t at = id; at != StackTree::kRoot; at = tree_.node(at).parent)
       node = out.child(node, tree_.node(at).frame);
-    Sum& sum = out.at(node);
+    FlameSum& sum = out.at(node);
     add_to(sum.self, sums_[id].self);
     add_to(sum.calls, sums_[id].calls);
     sum.start = std::min(sum.start, sums_[id].start);
@@ -61,7 +61,7 @@ struct Smaller {
 
 // Parents have smaller numbers than their children, so one walk down decides.
 Flame FlameSums::shown(double least) const {
-  const std::vector<Sum> all = totals();
+  const std::vector<FlameSum> all = totals();
   const std::int64_t whole = all[StackTree::kRoot].self;
   const auto bound =
       static_cast<std::int64_t>(static_cast<double>(whole) * std::clamp(least, 0.0, 1.0));
@@ -72,7 +72,7 @@ Flame FlameSums::shown(double least) const {
   for (std::uint32_t id = 1; id < tree_.size(); ++id) {
     const auto above = place[tree_.node(id).parent];
     if (above < 0) continue;
-    const Sum own = id < sums_.size() ? sums_[id] : Sum();
+    const FlameSum own = id < sums_.size() ? sums_[id] : FlameSum();
     if (all[id].self < bound) {
       Smaller& rest = smaller[static_cast<std::size_t>(above)];
       rest.nodes++;

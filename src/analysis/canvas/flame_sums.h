@@ -13,17 +13,12 @@ namespace fathom::analysis {
 // One thread at a time.
 class FlameSums {
  public:
-  struct Sum {
-    std::int64_t self = 0;
-    std::int64_t calls = 0;
-    std::int64_t start = INT64_MAX;
-  };
   static constexpr std::uint32_t kRoot = StackTree::kRoot;
 
   explicit FlameSums(FlameFrames& frames) : frames_(&frames) {}
   // `parent` itself where the tree has as many nodes as it may have.
   std::uint32_t child(std::uint32_t parent, std::uint32_t frame);
-  Sum& at(std::uint32_t node);
+  FlameSum& at(std::uint32_t node);
 
   // The same stacks from their innermost function on.
   [[nodiscard]] FlameSums inverted() const;
@@ -33,11 +28,11 @@ class FlameSums {
 
  private:
   static constexpr std::uint32_t kMostNodes = 2'000'000;
-  [[nodiscard]] std::vector<Sum> totals() const;
+  [[nodiscard]] std::vector<FlameSum> totals() const;
 
   FlameFrames* frames_;
   StackTree tree_;
-  std::vector<Sum> sums_;  // by node
+  std::vector<FlameSum> sums_;  // by node
   std::int64_t left_out_ = 0;
 };
 

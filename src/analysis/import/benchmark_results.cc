@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 
+#include "analysis/json_fields.h"
 #include "base/text.h"
 
 namespace fathom::analysis {
@@ -22,17 +23,6 @@ constexpr double kLongest = 9e18;  // ns
 // Google Benchmark tells the time of one iteration, often less than a nanosecond's multiple.
 constexpr double kIterations = 1000;
 constexpr char kNoTime[] = "run without a time";
-
-std::optional<double> number_in(const object& from, std::string_view key) {
-  double value = 0;
-  if (from[key].get(value) != simdjson::SUCCESS || !std::isfinite(value)) return std::nullopt;
-  return value;
-}
-
-std::string text_in(const object& from, std::string_view key) {
-  std::string_view text;
-  return from[key].get(text) == simdjson::SUCCESS ? std::string(text) : std::string();
-}
 
 std::optional<std::int64_t> duration_of(std::optional<double> ns) {
   if (!ns || !(*ns >= 0) || *ns > kLongest) return std::nullopt;
