@@ -2,6 +2,10 @@
 // Only anonymous memory counts: pages of files are the kernel's to take back.
 #include "base/memory_limit.h"
 
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "base/memory.h"
@@ -35,6 +39,19 @@ void MemoryLimit::begin() {
 
 bool MemoryLimit::is_exceeded(std::uint64_t rooms) const {
   return begun_ && anonymous_bytes() > before_ + bytes_ + rooms * kOwnRoom;
+}
+
+// Only what is mapped can be bounded, and allocators and threads map more than they use. A quarter
+// of the machine is room enough for that, and keeps the kernel from ending processes.
+void MemoryLimit::bound_process() const {
+  constexpr std::uint64_t kStack = 16ULL << 20U;  // of a thread, with its allocator's part
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_DATA, &limit) != 0) return;
+  const std::uint64_t threads = std::max(1U, std::thread::hardware_concurrency());
+  const std::uint64_t unused = std::min(bytes_, usable_memory() / 4);
+  const rlim_t most = own_memory("VmData:") + bytes_ + unused + kOwnRoom + threads * kStack;
+  limit.rlim_cur = std::min({limit.rlim_max, limit.rlim_cur, most});
+  (void)::setrlimit(RLIMIT_DATA, &limit);
 }
 
 Error MemoryLimit::refusal(const std::string& work, std::string hint) const {

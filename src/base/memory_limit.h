@@ -29,6 +29,9 @@ class MemoryLimit {
   // Whether the process has grown by more than the limit and so many rooms of our own; false before
   // begin().
   [[nodiscard]] bool is_exceeded(std::uint64_t rooms = 1) const;
+  // One allocation can take everything before anybody looks, and some functions of the database
+  // never look up: from now on, what is far beyond the limit fails to be allocated.
+  void bound_process() const;
   // What the user is told then; `work` is what needs more, as "the query".
   [[nodiscard]] Error refusal(const std::string& work, std::string hint) const;
 

@@ -101,8 +101,10 @@ void put_runs(JsonWriter& json, const std::vector<ContainerRun>& runs) {
   for (const ContainerRun& run : runs) {
     json.new_line().begin_object().key("kind").value(run.kind).key("exit").value(run.exit);
     json.key("oom").value(run.oom).key("timed_out").value(run.timed_out);
+    json.key("success").value(run.success.value_or(run.exit == 0));
     json.key("wall").value(run.wall_s).key("recording");
     run.recording.empty() ? json.null() : json.value(base_name(run.recording));
+    if (!run.failure.empty()) json.key("failure").value(run.failure);
     json.end_object();
   }
   json.end_array();
@@ -136,8 +138,9 @@ Table titled(std::string title, std::vector<Column> columns) {
 }
 
 Table needs_table(const Profile& profile) {
-  Table table = titled("What it needs", {{"what"}, {"typical"}, {"peak"}, {"note"}});
+  Table table = titled("What it needs", {{"what"}, {"typical"}, {"peak"}});
   std::map<std::string, std::string> missing;  // names by the reason
+  std::string remarks;                         // a line of its own has room for any width
   for (const Need& need : profile.needs) {
     std::string name = need.name.substr(0, need.name.rfind("_bytes"));
     for (char& c : name) c = c == '_' ? ' ' : c;
@@ -146,12 +149,14 @@ Table needs_table(const Profile& profile) {
       names += (names.empty() ? "" : ", ") + name;
       continue;
     }
-    table.rows.push_back({name, amount_text(need.amount.typical, need),
-                          amount_text(need.amount.peak, need), need.amount.reason});
+    table.rows.push_back(
+        {name, amount_text(need.amount.typical, need), amount_text(need.amount.peak, need)});
+    if (!need.amount.reason.empty()) remarks += "; " + name + ": " + need.amount.reason;
   }
   table.note =
       "typical: averaged over the run, of memory and processes the median; peak: the most in a "
       "second, of memory and processes the largest sample";
+  table.note += remarks;
   for (const auto& [reason, names] : missing)
     table.note += fmt::format("; not measured: {} ({})", names, reason);
   return table;
@@ -233,7 +238,10 @@ Table runs_table(const Profile& profile) {
   Table table = titled("Runs", {{"run"}, {"kind"}, {"status"}, {"wall", kNanoseconds}, {"ended"}});
   std::int64_t number = 0;
   for (const ContainerRun& run : profile.runs) {
-    const char* const ended = run.oom ? "out of memory" : run.timed_out ? "its time was over" : "";
+    const char* const ended = run.oom                ? "out of memory"
+                              : !run.failure.empty() ? "failed its check"
+                              : run.timed_out        ? "its time was over"
+                                                     : "";
     table.rows.push_back({++number, run.kind, std::int64_t{run.exit}, run.wall_s * kNsPerSecond,
                           std::string(ended)});
   }

@@ -43,6 +43,15 @@ TEST(ProfileText, WhatWasNotMeasuredIsNoRow) {
   EXPECT_THAT(text, HasSubstr("limits are 20 % above the peak"));
 }
 
+TEST(ProfileText, WhatANumberLacksIsSaidBelowTheTable) {
+  Profile profile = small_profile();
+  profile.needs.push_back({.name = "disk_write_rate",
+                           .measure = Measure::kBytes,
+                           .unit = "a second",
+                           .amount = {.typical = 1, .peak = 2, .reason = "writes without some"}});
+  EXPECT_THAT(profile_text(profile, {}), HasSubstr("; disk write rate: writes without some"));
+}
+
 TEST(ProfileText, EndsWithFunctionsByCallsOrElseBySamples) {
   Profile profile = small_profile();
   EXPECT_THAT(profile_text(profile, {}), HasSubstr("no function was recorded: those of Python"));

@@ -3,6 +3,7 @@
 // begin with, and a suggestion in a later line becomes the hint.
 #include "sql/engine_error.h"
 
+#include <algorithm>
 #include <string>
 
 namespace fathom::sql {
@@ -26,6 +27,9 @@ Code code_of(std::string_view message) {
   }
   return Code::kInvalid;
 }
+
+constexpr std::string_view kOfData[] = {"Invalid Error:", "Invalid Input Error:",
+                                        "Serialization Error:", "INTERNAL Error:", "FATAL Error:"};
 
 std::string_view trimmed(std::string_view line) {
   constexpr std::string_view kBlank = " \t\r";
@@ -59,6 +63,11 @@ Error engine_error(std::string_view text) {
   }
   if (error.message.empty()) error.message = "DuckDB failed and did not say why";
   return error;
+}
+
+bool may_be_of_data(const Error& error) {
+  const auto begins = [&](std::string_view kind) { return error.message.starts_with(kind); };
+  return error.code == Code::kInvalid && std::ranges::any_of(kOfData, begins);
 }
 
 }  // namespace fathom::sql

@@ -13,4 +13,8 @@ namespace fathom::sql {
 // kind of error.
 Error engine_error(std::string_view text);
 
+// Whether the error is of a kind that bytes of a damaged file cause. Some faults of a statement are
+// of the same kind; what is wrong with its words is not.
+[[nodiscard]] bool may_be_of_data(const Error& error);
+
 }  // namespace fathom::sql

@@ -36,6 +36,21 @@ TEST(EngineError, SeveralLinesBecomeOneAndAHint) {
   }
 }
 
+TEST(EngineError, SomeMayComeFromBytesOfAFile) {
+  for (const char* text :
+       {"Invalid Error: Variable-length int over 10 bytes", "Invalid Error: invalid TType",
+        "Invalid Input Error: The width (253) of the bitpacked data exceeds the supported max "
+        "width (65), the file might be corrupted",
+        "INTERNAL Error: Attempted to access index 9 within vector of size 3"})
+    EXPECT_TRUE(may_be_of_data(engine_error(text))) << text;
+  for (const char* text : {"Parser Error: syntax error at or near \"SELEC\"",
+                           "Conversion Error: Could not convert string 'x' to INT32",
+                           "INTERRUPT Error: Interrupted!", "Out of Memory Error: failed",
+                           "Invalid Input Error: Cannot change configuration option", ""})
+    EXPECT_FALSE(may_be_of_data(engine_error(text))) << text;
+  EXPECT_FALSE(may_be_of_data({Code::kIo, "Invalid Error: of somebody else", ""}));
+}
+
 TEST(Quote, MarksInsideAreDoubled) {
   EXPECT_EQ(quote_identifier("a\"b"), "\"a\"\"b\"");
   EXPECT_EQ(quote_literal("it's"), "'it''s'");

@@ -89,21 +89,30 @@ Result<Pipe> make_pipe() {
 }  // namespace
 
 Result<std::string> find_program(const std::string& word) {
+  const char* const path = std::getenv("PATH");
+  return find_program(word, path != nullptr ? path : "/bin:/usr/bin", "");
+}
+
+Result<std::string> find_program(const std::string& word, const std::string& path,
+                                 const std::string& folder) {
+  const auto from_folder = [&](const std::string& file) {
+    return folder.empty() || file.starts_with('/') ? file : join_path(folder, file);
+  };
   if (word.find('/') != std::string::npos) {
-    switch (fit_of(word)) {
+    const std::string candidate = from_folder(word);
+    switch (fit_of(candidate)) {
       case Fit::kRuns:
-        return word;
+        return candidate;
       case Fit::kUnusable:
         return not_runnable(word);
       case Fit::kNothing:
         return not_found(word);
     }
   }
-  const char* path = std::getenv("PATH");
   std::string unusable;
-  for (const std::string_view folder : split(path != nullptr ? path : "/bin:/usr/bin", ':')) {
+  for (const std::string_view place : split(path, ':')) {
     if (word.empty()) break;
-    const std::string candidate = join_path(folder.empty() ? "." : folder, word);
+    const std::string candidate = from_folder(join_path(place.empty() ? "." : place, word));
     const Fit fit = fit_of(candidate);
     if (fit == Fit::kRuns) return candidate;
     if (fit == Fit::kUnusable && unusable.empty()) unusable = candidate;

@@ -18,6 +18,9 @@ namespace fathom::session {
 
 // The file that a shell would run for this word. kNotFound (a shell's 127) or kDenied (126).
 Result<std::string> find_program(const std::string& word);
+// Likewise of a shell in another folder with another PATH.
+Result<std::string> find_program(const std::string& word, const std::string& path,
+                                 const std::string& folder);
 
 // 127 or 126 for an error of find_program or start_program.
 [[nodiscard]] int shell_status(const Error& error);

@@ -70,6 +70,16 @@ TEST_F(Program, IsFoundAsAShellFindsIt) {
   }
 }
 
+TEST_F(Program, IsFoundFromAnotherFolder) {
+  const std::string good = file("good", "#!/bin/sh\n", 0755);
+  setenv("PATH", "/nowhere", 1);
+  EXPECT_EQ(find_program("./good", "/nowhere", root_).value(), join_path(root_, "./good"));
+  EXPECT_EQ(find_program("good", "/nowhere:.", root_).value(), join_path(root_, "./good"));
+  EXPECT_EQ(find_program("good", root_, "/").value(), good);
+  EXPECT_EQ(find_program(good, "", "/").value(), good);
+  EXPECT_FALSE(find_program("good", "/nowhere", root_));
+}
+
 TEST_F(Program, StatusAndEnvironmentAreItsOwn) {
   EXPECT_EQ(run_to_end(shell("exit 7")), 7);
   EXPECT_EQ(run_to_end(shell("exit $DEEP")), 6);

@@ -23,17 +23,25 @@ struct Mount {
 };
 
 // id parent device root point options … - type source options
-std::vector<Mount> mounted_hierarchies() {
+std::vector<Mount> hierarchies_in(std::string_view mountinfo) {
   std::vector<Mount> mounts;
-  const Result<std::string> text = read_file("/proc/self/mountinfo");
-  if (!text) return mounts;
-  for (const std::string_view line : split(*text, '\n')) {
+  for (const std::string_view line : split(mountinfo, '\n')) {
     const std::vector<std::string_view> words = split(line, ' ');
     const auto dash = std::ranges::find(words, "-");
     if (words.size() < 6 || words.end() - dash < 4 || !dash[1].starts_with("cgroup")) continue;
     mounts.push_back({std::string(words[4]), std::string(dash[1]), std::string(dash[3])});
   }
   return mounts;
+}
+
+std::vector<Mount> mounted_hierarchies() {
+  const Result<std::string> text = read_file("/proc/self/mountinfo");
+  return hierarchies_in(text ? *text : "");
+}
+
+bool has_controller(const Mount& mount, std::string_view name) {
+  const std::vector<std::string_view> with = split(mount.options, ',');
+  return mount.type == "cgroup" && std::ranges::find(with, name) != with.end();
 }
 
 Result<ControlGroup> group_at(const Mount& mount, const std::string& path) {
@@ -62,6 +70,24 @@ Result<std::uint32_t> hierarchy_of(std::string_view type, std::string_view optio
   }
   return Error{Code::kNotFound, "the control group's hierarchy is not mounted here",
                "name its directory below /sys/fs/cgroup"};
+}
+
+std::vector<std::string> resource_hierarchies(std::string_view mountinfo) {
+  const std::vector<Mount> mounts = hierarchies_in(mountinfo);
+  const auto is_second = [](const Mount& mount) { return mount.type == "cgroup2"; };
+  std::vector<std::string> points;
+  const auto add = [&](const auto& fits) {
+    const auto found = std::ranges::find_if(mounts, fits);
+    if (found != mounts.end() && std::ranges::find(points, found->point) == points.end())
+      points.push_back(found->point);
+  };
+  add([](const Mount& mount) { return has_controller(mount, "memory"); });
+  if (points.empty()) add(is_second);
+  if (points.empty()) return points;
+  for (const std::string_view name : {"cpu", "cpuacct", "blkio", "pids"})
+    add([&](const Mount& mount) { return has_controller(mount, name); });
+  add(is_second);  // it has the pressure, also where the first has the controllers
+  return points;
 }
 
 Result<ControlGroup> find_control_group(const std::string& path) {

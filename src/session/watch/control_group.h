@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -22,6 +23,10 @@ Result<ControlGroup> find_control_group(const std::string& path);
 
 // The directory of a container's group, by the first 12 or more digits of the container's number.
 Result<std::string> find_container_group(const std::string& id);
+
+// Where the hierarchies that count resources are mounted, by a text like /proc/self/mountinfo. The
+// first one may count memory; none where no hierarchy does.
+[[nodiscard]] std::vector<std::string> resource_hierarchies(std::string_view mountinfo);
 
 // The number of the hierarchy with this mount's options, by texts like /proc/self/cgroup: 0 where
 // it is of version 2 (`type` cgroup2). kUnsupported where it has no controllers, kNotFound where

@@ -22,6 +22,19 @@ TEST(ControlGroup, Hierarchies) {
   EXPECT_EQ(hierarchy_of("cgroup", "rw,devices", kGroups).error().code, Code::kNotFound);
 }
 
+TEST(ControlGroup, HierarchiesThatCountResources) {
+  using Points = std::vector<std::string>;
+  const std::string second = "30 1 0:26 / /cg/unified rw shared:9 - cgroup2 cgroup2 rw\n";
+  const std::string cpu = "31 1 0:27 / /cg/cpu rw - cgroup cgroup rw,cpu,cpuacct\n";
+  const std::string named = "32 1 0:28 / /cg/systemd rw - cgroup cgroup rw,name=systemd\n";
+  const std::string memory = "33 1 0:29 / /cg/memory rw - cgroup cgroup rw,memory\n";
+  EXPECT_EQ(resource_hierarchies(second), Points{"/cg/unified"});
+  EXPECT_EQ(resource_hierarchies(second + cpu + named + memory),
+            (Points{"/cg/memory", "/cg/cpu", "/cg/unified"}));
+  EXPECT_EQ(resource_hierarchies(cpu + named), Points());
+  EXPECT_EQ(resource_hierarchies("1 2 rubbish - cgroup\n"), Points());
+}
+
 // Where a hierarchy with controllers, or of version 2, is mounted; "": nowhere.
 std::string hierarchy() {
   std::ifstream mounts("/proc/self/mountinfo");

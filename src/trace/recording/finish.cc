@@ -133,7 +133,8 @@ Result<Totals> Packer::State::sum_up() {
   totals.threads = all_threads(all);
   {
     const std::scoped_lock lock(mutex_);
-    totals.time = sampled_.told(totals.threads, options_.resolver);
+    totals.time =
+        sampled_.told(totals.threads, manifest.duration_ns.value_or(0), options_.resolver);
   }
   totals.program_attached = manifest.pid && has_process(decoder_.definitions(), *manifest.pid);
   return totals;

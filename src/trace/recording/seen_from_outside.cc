@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Several may have seen the same life, at times that differ by microseconds: the kernel's layers
 // and the sampler. Lives of one number that overlap are one life; where a process became another
-// program there are two, and the larger overlap tells them apart.
+// program there are two, and their order tells them apart.
 #include "trace/recording/seen_from_outside.h"
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include <span>
 #include <tuple>
 
+#include "trace/recording/ordered_pairs.h"
 #include "trace/recording/processes.h"
 
 namespace fathom::trace {
@@ -40,12 +41,14 @@ auto last_words(const std::vector<Row>& seen, bool sampled) {
   return rows;
 }
 
-// By numbers: those among so many threads are found at once.
+// In order of numbers and start.
 template <class Row>
-std::multimap<std::tuple<std::int64_t, std::int64_t>, Row*> by_numbers(std::vector<Row>& rows) {
-  std::multimap<std::tuple<std::int64_t, std::int64_t>, Row*> index;
-  for (Row& row : rows) index.emplace(numbers(row), &row);
-  return index;
+std::vector<Row*> in_order(std::vector<Row>& rows) {
+  std::vector<Row*> order;
+  for (Row& row : rows) order.push_back(&row);
+  std::ranges::stable_sort(order, {},
+                           [](const Row* row) { return std::tuple(numbers(*row), row->start); });
+  return order;
 }
 
 void take_over(const ProcessRow& from, ProcessRow& to) { to.rung = from.rung; }
@@ -66,47 +69,42 @@ constexpr bool shares_a_row(const ThreadRow& /*row*/) { return false; }
 constexpr std::int64_t slack(const ProcessRow& /*row*/) { return 100'000'000; }
 constexpr std::int64_t slack(const ThreadRow& /*row*/) { return 0; }
 
-// A life that was sampled, and one that was told of and may be the same.
+// Lives that were sampled (left), and those that were told of (right) and may be the same.
 template <class Row>
-struct Match {
-  std::int64_t overlap;
-  std::size_t sampled;
-  Row* told;
-};
-
-template <class Row>
-std::vector<Match<Row>> matches_of(const std::vector<Row>& sampled, std::vector<Row>& rows) {
-  const auto index = by_numbers(rows);
-  std::vector<Match<Row>> matches;
+std::vector<Candidate> candidates_of(const std::vector<Row>& sampled,
+                                     const std::vector<Row*>& told) {
+  std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < sampled.size(); ++i) {
-    const auto [begin, end] = index.equal_range(numbers(sampled[i]));
-    for (auto at = begin; at != end; ++at) {
-      const std::int64_t common = overlap(*at->second, sampled[i]);
-      if (common >= -slack(sampled[i])) matches.push_back({common, i, at->second});
+    const auto own = numbers(sampled[i]);
+    auto at = std::ranges::lower_bound(told, own, {}, [](const Row* row) { return numbers(*row); });
+    for (; at != told.end() && numbers(**at) == own; ++at) {
+      const std::int64_t common = overlap(**at, sampled[i]);
+      if (common >= -slack(sampled[i]))
+        candidates.push_back({i, static_cast<std::size_t>(at - told.begin()), common});
     }
   }
-  std::ranges::stable_sort(matches, std::greater{}, &Match<Row>::overlap);
-  return matches;
+  return candidates;
 }
 
-// The longest overlaps find each other first, and then have no other partner: a program tells that
-// it becomes another one when it asks for that, the sampler when it is done, which may be long
-// after. So what was sampled as the first program may overlap more with what is told of the second.
+// A program tells that it becomes another one when it asks for that, the sampler when it is done,
+// which may be long after. So what was sampled of the first program may overlap more with what is
+// told of the second than that one's own samples do: the order of lives tells who is who.
 template <class Row>
 void add_sampled(const std::vector<Row>& seen, const std::string& host, std::vector<Row>& rows) {
   std::vector<Row> sampled;
   for (auto& [key, row] : last_words(seen, true)) sampled.push_back(row);
-  const std::vector<Match<Row>> matches = matches_of(sampled, rows);
-  std::set<const Row*> taken;
+  const std::vector<Row*> told = in_order(rows);
+  std::vector<Candidate> candidates = candidates_of(sampled, told);
   std::vector<bool> is_known(sampled.size());
-  for (const bool shares : {false, true}) {
-    for (const Match<Row>& match : matches) {
-      const Row& row = sampled[match.sampled];
-      if (is_known[match.sampled] || (shares && !shares_a_row(row))) continue;
-      if (!taken.insert(match.told).second && !shares) continue;
-      take_over(row, *match.told);
-      is_known[match.sampled] = true;
-    }
+  const auto pair_up = [&](const Candidate& pair) {
+    if (is_known[pair.left]) return;
+    take_over(sampled[pair.left], *told[pair.right]);
+    is_known[pair.left] = true;
+  };
+  std::ranges::for_each(ordered_pairs(candidates), pair_up);
+  if (shares_a_row(Row())) {
+    std::ranges::stable_sort(candidates, std::greater{}, &Candidate::weight);
+    std::ranges::for_each(candidates, pair_up);
   }
   for (std::size_t i = 0; i < sampled.size(); ++i) {
     if (is_known[i]) continue;

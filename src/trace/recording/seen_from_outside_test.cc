@@ -115,6 +115,31 @@ TEST(SeenFromOutside, TwoLivesThatWereSampledAreTwoAlsoWhereBothOverlapTheSecond
   EXPECT_EQ(rows[1].ready, 1);
 }
 
+// The second program was over soon: what was sampled of the first one overlaps it for longer.
+TEST(SeenFromOutside, ALongExecBeforeAShortProgramMakesNoThreadLiveTwice) {
+  std::vector<ThreadRow> rows = {thread(0, 56, kNull), thread(56, 105, kNull)};
+  add_seen_from_outside({thread(44, 103, 55), thread(103, 105, 0)}, "here", rows);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].start, 44);
+  EXPECT_EQ(rows[0].end, 103);
+  EXPECT_EQ(rows[1].start, 103);
+  EXPECT_EQ(rows[1].end, 105);
+}
+
+TEST(SeenFromOutside, ALongExecBeforeAShortProgramLeavesNoProcessWithoutItsRung) {
+  std::vector<ProcessRow> rows = {row(1, 0, kNull), row(1, 338'000'000, 0)};
+  rows[0].end = 338'000'000;
+  rows[1].end = 880'000'000;
+  std::vector<ProcessRow> seen = {row(1, 256'000'000, kNull), row(1, 861'000'000, 0)};
+  seen[0].end = 861'000'000;
+  seen[1].end = 880'000'000;
+  for (ProcessRow& one : seen) one.rung = "perf";
+  add_seen_from_outside(seen, "here", rows);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].rung, "perf");
+  EXPECT_EQ(rows[1].rung, "perf");
+}
+
 TEST(SeenFromOutside, AThreadThatWasSampledTwiceAndToldOfItselfOnceHasBothLives) {
   std::vector<ThreadRow> rows = {thread(5, kNull, kNull)};
   add_seen_from_outside({thread(4, 30, 2), thread(30, 93, 1)}, "here", rows);

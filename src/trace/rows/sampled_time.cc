@@ -4,9 +4,20 @@
 
 #include <algorithm>
 
+#include "base/sum.h"
 #include "trace/rows/frame_names.h"
 
 namespace fathom::trace {
+
+std::int64_t lifetime_of(const std::vector<ThreadRow>& threads, std::int64_t until) {
+  std::int64_t sum = 0;
+  for (const ThreadRow& thread : threads) {
+    if (thread.start == kNull) continue;
+    const std::int64_t end = thread.end == kNull ? until : thread.end;
+    add_to(sum, std::max<std::int64_t>(0, end - thread.start));
+  }
+  return sum;
+}
 
 void SampledTime::add(const SampleBatch& samples, const FrameBatch& frames,
                       const Strings& strings) {
@@ -39,8 +50,10 @@ void SampledTime::add_off(const SampleRow& row) {
   off.ready += ready;
 }
 
-ThreadTime SampledTime::told(const std::vector<ThreadRow>& threads, const NameResolver& resolver) {
+ThreadTime SampledTime::told(const std::vector<ThreadRow>& threads, std::int64_t until,
+                             const NameResolver& resolver) {
   ThreadTime time;
+  time.life = lifetime_of(threads, until);
   std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> counted;
   for (const ThreadRow& thread : threads)
     counted[{thread.pid, thread.tid}] += std::max<std::int64_t>(0, thread.ready);

@@ -17,15 +17,22 @@
 
 namespace fathom::trace {
 
+// How long these threads lived in all, ns: 100 % of every share of threads' time, here as in
+// `life` of the SQL view `totals` (analysis/insights/rule_views.h). Those without an end live until
+// `until`.
+[[nodiscard]] std::int64_t lifetime_of(const std::vector<ThreadRow>& threads, std::int64_t until);
+
 // As view `time` tells it; ns.
 struct ThreadTime {
+  std::int64_t life = 0;
   std::int64_t running = 0;
   std::int64_t waiting = 0;
   std::int64_t ready = 0;
   // Functions that ran, the longest first.
   std::vector<std::pair<std::string, std::int64_t>> functions;
 
-  [[nodiscard]] std::int64_t whole() const { return running + waiting + ready; }
+  // Where nobody tells what threads did: records were lost, or a wait has not ended yet.
+  [[nodiscard]] std::int64_t unexplained() const { return life - running - waiting - ready; }
 };
 
 // One thread at a time.
@@ -33,8 +40,8 @@ class SampledTime {
  public:
   // Rows with the frames of the stacks that are new in them.
   void add(const SampleBatch& samples, const FrameBatch& frames, const Strings& strings);
-  // Gives the functions their names. `threads` tell how long each was ready in all.
-  [[nodiscard]] ThreadTime told(const std::vector<ThreadRow>& threads,
+  // Gives the functions their names. `threads` tell how long each lived and was ready in all.
+  [[nodiscard]] ThreadTime told(const std::vector<ThreadRow>& threads, std::int64_t until,
                                 const NameResolver& resolver);
 
  private:

@@ -38,7 +38,7 @@ class SampledTimeTest : public testing::Test {
     thread.pid = 7;
     thread.tid = 8;
     thread.ready = ready;
-    return time_.told({thread}, {});
+    return time_.told({thread}, 0, {});
   }
 
   Strings strings_;
@@ -76,7 +76,32 @@ TEST_F(SampledTimeTest, WhatTheKernelCountsAsReadyIsNoWaiting) {
   EXPECT_EQ(told(70).waiting, 80);
   EXPECT_EQ(told(70).ready, 70);
   EXPECT_EQ(told(1000).waiting, 0);
-  EXPECT_EQ(told(1000).whole(), 150);
+  EXPECT_EQ(told(1000).ready, 150);
+}
+
+// Shares are of lives: samples that were lost make no other part larger.
+TEST_F(SampledTimeTest, WhatNoSampleTellsIsUnexplained) {
+  sample(kOnCpu, 10, kNull);
+  sample(kOffCpu, 20, kNull);
+  add();
+  ThreadRow ended;
+  ended.pid = 7;
+  ended.tid = 8;
+  ended.start = 5;
+  ended.end = 55;
+  ThreadRow lives = ended;
+  lives.start = 60;
+  lives.end = kNull;
+  const ThreadTime time = time_.told({ended, lives}, 100, {});
+  EXPECT_EQ(time.life, 90);
+  EXPECT_EQ(time.unexplained(), 60);
+}
+
+TEST(LifetimeOf, NobodyLivesForLessThanNothing) {
+  ThreadRow late;  // it began when the run was over
+  late.start = 120;
+  EXPECT_EQ(lifetime_of({late}, 100), 0);
+  EXPECT_EQ(lifetime_of({ThreadRow()}, 100), 0) << "nobody knows when it began";
 }
 
 TEST_F(SampledTimeTest, PlacesAreNamedWhenAsked) {
@@ -91,8 +116,8 @@ TEST_F(SampledTimeTest, PlacesAreNamedWhenAsked) {
         .readable = true,
         .frames = {{.function = "caller", .file = ""}, {.function = "inlined", .file = ""}}};
   };
-  EXPECT_THAT(time_.told({}, resolver).functions, ElementsAre(Pair("inlined", 5)));
-  EXPECT_THAT(time_.told({}, {}).functions, ElementsAre(Pair("boat+0x10", 5)));
+  EXPECT_THAT(time_.told({}, 0, resolver).functions, ElementsAre(Pair("inlined", 5)));
+  EXPECT_THAT(time_.told({}, 0, {}).functions, ElementsAre(Pair("boat+0x10", 5)));
 }
 
 }  // namespace
