@@ -317,7 +317,7 @@ Result<std::vector<std::string>> show_only(Store& store, const RowFilter& filter
   FATHOM_TRY(store.query(summary_view_sql(positions)));
   FATHOM_TRY(store.query(timeline_sql(window)));
   FATHOM_TRY(store.query(kCoverage));
-  FATHOM_TRY(store.query("CREATE OR REPLACE TEMP VIEW totals AS " +
+  FATHOM_TRY(store.query("CREATE OR REPLACE TEMP TABLE totals AS " +
                          totals_sql(window.end - window.begin, window.begin)));
   return left_out;
 }

@@ -15,10 +15,12 @@
 #include "analysis/facts.h"
 #include "analysis/far_rows.h"
 #include "analysis/missing_columns.h"
+#include "analysis/parquet_footer.h"
 #include "base/directory.h"
 #include "base/plural.h"
 #include "base/sum.h"
 #include "base/text.h"
+#include "trace/recording/parquet_tables.h"
 
 namespace fathom::analysis {
 namespace {
@@ -65,10 +67,27 @@ Disk disk_of(const Info& info) {
   return disk;
 }
 
-std::int64_t events_of(const std::vector<Part>& parts) {
+// Of all tables that layers write: events, intervals, counters and samples.
+std::int64_t rows_of(const std::vector<Part>& parts) {
+  std::int64_t rows = 0;
+  for (const Part& part : parts) {
+    for (const trace::LayerState& layer : part.manifest.layers) add_to(rows, layer.events);
+  }
+  return rows;
+}
+
+// Before the tails are let go. What is not packed, or lies elsewhere, would have to be read whole.
+std::optional<std::int64_t> events_of(const std::vector<Part>& parts) {
   std::int64_t events = 0;
   for (const Part& part : parts) {
-    for (const trace::LayerState& layer : part.manifest.layers) add_to(events, layer.events);
+    if (part.tail != nullptr || far_rows_of(part.directory) != nullptr) return std::nullopt;
+    const auto files = part.files.find(trace::kEventsTable);
+    if (files == part.files.end()) continue;
+    for (const trace::DataFile& file : files->second) {
+      const std::optional<std::int64_t> rows = rows_of_footer(parquet_footer(file.path));
+      if (!rows) return std::nullopt;
+      add_to(events, *rows);
+    }
   }
   return events;
 }
@@ -86,7 +105,7 @@ Value layer_list(const std::vector<Part>& parts) {
   for (const trace::LayerState& layer : layers_of(parts)) {
     list.emplace_back(Object{{"layer", layer.layer},
                              {"state", layer.state},
-                             {"events", layer.events},
+                             {"rows", layer.events},
                              {"reason", optional_text(layer.reason)}});
   }
   return list;
@@ -149,13 +168,15 @@ Value clock_object(const trace::Clock& clock) {
                 {"calibrations", static_cast<std::int64_t>(clock.pairs().size())}};
 }
 
-void add_disk(Object& object, const Disk& disk, std::int64_t events) {
-  object.emplace_back("events", events);
+void add_disk(Object& object, const Disk& disk, const Info& info) {
+  const std::int64_t rows = rows_of(info.parts);
+  object.emplace_back("events", optional_value(info.events));
+  object.emplace_back("rows", rows);
   object.emplace_back("files", disk.files);
   object.emplace_back("bytes", disk.bytes);
   const auto bytes = static_cast<double>(disk.bytes);
-  object.emplace_back("bytes_per_event",
-                      events > 0 ? Value(bytes / static_cast<double>(events)) : Value());
+  object.emplace_back("bytes_per_row",
+                      rows > 0 ? Value(bytes / static_cast<double>(rows)) : Value());
 }
 
 Object part_object(const Part& part) {
@@ -201,8 +222,9 @@ Result<Info> read_info(const std::string& path, const trace::NameResolver& resol
                     trace::Need::kSums));
   Info info;
   info.parts = std::move(recording.parts);
-  for (Part& part : info.parts) part.tail.reset();
   set_incomplete_aside(info.parts);
+  info.events = events_of(info.parts);
+  for (Part& part : info.parts) part.tail.reset();
   return info;
 }
 
@@ -210,7 +232,7 @@ Value info_object(const Info& info) {
   Object object = parts_object(info.parts);
   object.emplace_back("layers", layer_list(info.parts));
   object.emplace_back("losses", loss_list(info.parts));
-  add_disk(object, disk_of(info), events_of(info.parts));
+  add_disk(object, disk_of(info), info);
   return object;
 }
 
@@ -251,13 +273,14 @@ Table fact_table(const Info& info) {
   Table table{.title = "Recording", .columns = {{"fact"}, {"value"}}, .rows = {}, .note = {}};
   for (const Part& part : info.parts) add_part_rows(part, table);
   const Disk disk = disk_of(info);
-  const std::int64_t events = events_of(info.parts);
+  const std::int64_t rows = rows_of(info.parts);
   std::string size =
-      fmt::format("{}, {} in {}", counted(events, "event"),
-                  human_bytes(static_cast<double>(disk.bytes)), counted(disk.files, "file"));
-  if (events > 0) {
-    size += fmt::format(", {:.1f} bytes per event",
-                        static_cast<double>(disk.bytes) / static_cast<double>(events));
+      fmt::format("{}{}, {} in {}", info.events ? counted(*info.events, "event") + ", " : "",
+                  counted(rows, "row"), human_bytes(static_cast<double>(disk.bytes)),
+                  counted(disk.files, "file"));
+  if (rows > 0) {
+    size += fmt::format(", {:.1f} bytes per row",
+                        static_cast<double>(disk.bytes) / static_cast<double>(rows));
   }
   table.rows.push_back({std::string("size"), size});
   return table;
@@ -279,7 +302,7 @@ Table table_of(const char* title, const std::vector<Value>& lists) {
   }
   for (Column& column : table.columns) {
     if (column.name == "since_ns") column = {"since", Measure::kNanoseconds};
-    if (column.name == "events" || column.name == "count") column.measure = Measure::kCount;
+    if (column.name == "rows" || column.name == "count") column.measure = Measure::kCount;
   }
   return table;
 }

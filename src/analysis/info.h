@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace fathom::analysis {
 // One recording, or a directory of them.
 struct Info {
   std::vector<trace::Part> parts;
+  std::optional<std::int64_t> events;  // rows of `events`; nullopt while some are not packed
 };
 Result<Info> read_info(const std::string& path, const trace::NameResolver& resolver = {});
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "analysis/facts.h"
+#include "analysis/import/text_recording.h"
 #include "analysis/testing/sample_recording.h"
 
 namespace fathom::analysis {
@@ -40,10 +41,32 @@ TEST_F(InfoTest, OneObjectTellsStateSizeAndLayers) {
   ASSERT_TRUE(info) << info.error().message;
   const Value object = info_object(*info);
   EXPECT_EQ(std::get<std::string>(member(object, "state")->data), "complete");
-  EXPECT_EQ(std::get<std::int64_t>(member(object, "events")->data), 105);
+  EXPECT_EQ(std::get<std::int64_t>(member(object, "events")->data), 103);
+  EXPECT_EQ(std::get<std::int64_t>(member(object, "rows")->data), 105);
   EXPECT_GT(std::get<std::int64_t>(member(object, "bytes")->data), 0);
   EXPECT_EQ(std::get<List>(member(object, "command")->data).size(), 2U);
   EXPECT_TRUE(std::get<List>(member(object, "losses")->data).empty());
+}
+
+// Samples and counters are rows, too, but no events.
+TEST_F(InfoTest, EventsAreTheRowsOfThatTable) {
+  const std::string text = std::string(kTextRecordingMark) +
+                           "\nrun host=here start=1700000000000000000 duration=1000\n"
+                           "process 10 name=work start=0 end=1000 exit=0\n"
+                           "thread 10/10 start=0 end=1000\n"
+                           "event 10/10 10 +5 posix read category=read\n"
+                           "event 10/10 20 +5 posix read category=read\n"
+                           "sample 10/10 150 cpu-clock weight=150 stack=main!/bin/work\n";
+  ASSERT_TRUE(write_text_recording(text, root_ + "/a"));
+  const Result<Info> info = read_info(root_ + "/a");
+  ASSERT_TRUE(info) << info.error().message;
+  EXPECT_EQ(info->events, 2);
+  const Value object = info_object(*info);
+  EXPECT_EQ(std::get<std::int64_t>(member(object, "events")->data), 2);
+  EXPECT_EQ(std::get<std::int64_t>(member(object, "rows")->data), 3);
+  const std::vector<Table> tables = info_tables(*info);
+  EXPECT_THAT(std::get<std::string>(tables[0].rows.back()[1].data),
+              ::testing::StartsWith("2 events, 3 rows, "));
 }
 
 TEST_F(InfoTest, DamageMakesItPartialAndIsNamed) {

@@ -4,37 +4,12 @@
 // Thrift.
 #include "analysis/missing_columns.h"
 
-#include <cstdint>
-#include <cstring>
-
 #include "analysis/contract.h"
-#include "base/directory.h"
-#include "base/files.h"
+#include "analysis/parquet_footer.h"
 #include "base/text.h"
 
 namespace fathom::analysis {
 namespace {
-
-constexpr std::string_view kMagic = "PAR1";
-constexpr std::uint64_t kTrailer = 8;              // the length of the end, and the magic
-constexpr std::uint64_t kMostBytes = 64ULL << 20;  // of an end; ours have a few thousand
-
-// "" where it is none.
-std::string end_of(const std::string& path) {
-  const Result<Directory> directory = Directory::open(std::string(dir_name(path)));
-  if (path.empty() || !directory) return "";
-  const Result<File> file = directory->read(std::string(base_name(path)));
-  if (!file) return "";
-  const Result<std::uint64_t> size = file->size();
-  if (!size || *size < kTrailer) return "";
-  const Result<std::string> trailer = file->read_range(*size - kTrailer, kTrailer);
-  if (!trailer || !trailer->ends_with(kMagic)) return "";
-  std::uint32_t length = 0;
-  std::memcpy(&length, trailer->data(), sizeof length);
-  if (length > kMostBytes || length + kTrailer > *size) return "";
-  Result<std::string> end = file->read_range(*size - kTrailer - length, length);
-  return end ? std::move(end).value() : "";
-}
 
 bool is_named(std::string_view end, std::string_view column) {
   const std::string wanted = std::string(1, static_cast<char>(column.size())) + std::string(column);
@@ -44,7 +19,7 @@ bool is_named(std::string_view end, std::string_view column) {
 }  // namespace
 
 std::string missing_columns(const trace::DataFile& file, std::string_view table, int schema) {
-  const std::string end = end_of(file.path);
+  const std::string end = parquet_footer(file.path);
   if (end.empty()) return "";
   std::vector<std::string> missing;
   for (const ViewSpec& view : recorded_views()) {

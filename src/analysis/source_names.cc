@@ -20,14 +20,17 @@ void replace_name(std::string& text, std::string_view source, std::string_view p
 
 }  // namespace
 
+Error with_path(Error error, const trace::DataFile& file) {
+  replace_name(error.message, file.source, file.path.empty() ? "a temporary file" : file.path);
+  return error;
+}
+
 Error with_paths(Error error, const std::vector<trace::Part>& parts) {
   constexpr std::string_view kDescriptors = "/proc/self/fd/";
   if (error.message.find(kDescriptors) == std::string::npos) return error;
   for (const trace::Part& part : parts) {
     for (const auto& [table, files] : part.files) {
-      for (const trace::DataFile& file : files)
-        replace_name(error.message, file.source,
-                     file.path.empty() ? "a temporary file" : file.path);
+      for (const trace::DataFile& file : files) error = with_path(std::move(error), file);
     }
   }
   return error;

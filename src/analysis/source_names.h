@@ -10,6 +10,7 @@
 namespace fathom::analysis {
 
 // The error with paths of the recordings in place of what the database calls them.
+[[nodiscard]] Error with_path(Error error, const trace::DataFile& file);
 [[nodiscard]] Error with_paths(Error error, const std::vector<trace::Part>& parts);
 
 }  // namespace fathom::analysis

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "analysis/contract.h"
+#include "analysis/damage.h"
 #include "analysis/facts.h"
 #include "analysis/far_rows.h"
 #include "analysis/named_tables.h"
@@ -60,16 +61,16 @@ class Store::State {
     if (const auto known = known_wall_ns(parts_, shifts_)) return *known;
     constexpr char kWall[] = "SELECT wall FROM totals";
     FATHOM_TRY(bring_rows_for(kWall));
-    FATHOM_ASSIGN(const Table rows, connection_.query(kWall));
+    FATHOM_ASSIGN(const Table rows, named(connection_.query(kWall)));
     const auto* wall = std::get_if<std::int64_t>(&rows.rows[0][0].data);
     return wall == nullptr ? 0 : *wall;
   }
 
-  // An answer whose failure calls files by their paths.
+  // An answer whose failure tells of damage, and calls files by their paths.
   template <class T>
   Result<T> named(Result<T> answer) const {
     if (answer) return answer;
-    return with_paths(std::move(answer).error(), parts_);
+    return with_paths(DamageFinder(parts_).explained(std::move(answer).error()), parts_);
   }
 
   // Has all rows brought here that the statement may read.
@@ -163,7 +164,7 @@ Result<Store> Store::open(std::span<const std::string> paths, const StoreOptions
   if (options.remembers_files)
     FATHOM_TRY(connection.execute("SET GLOBAL parquet_metadata_cache = true"));
   auto state = std::make_unique<State>(std::move(connection), std::move(parts));
-  FATHOM_TRY(state->build(options.need, options.output));
+  FATHOM_TRY(state->named(state->build(options.need, options.output)));
   return Store(std::move(state));
 }
 
@@ -248,7 +249,7 @@ Status Store::stream_untrusted(const std::string& sql, const sql::OnRows& on_row
 Result<sql::Cursor> Store::ask(const std::string& sql, const sql::Parameters& parameters) {
   FATHOM_TRY(make_what_is_named(sql));
   FATHOM_ASSIGN(sql::Connection connection, state_->connection().another());
-  return sql::Cursor::open(std::move(connection), sql, parameters);
+  return state_->named(sql::Cursor::open(std::move(connection), sql, parameters));
 }
 
 sql::Interrupter Store::interrupter() const { return state_->connection().interrupter(); }

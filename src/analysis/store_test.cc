@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "analysis/contract.h"
+#include "analysis/damage.h"
 #include "analysis/testing/sample_recording.h"
 #include "analysis/view_tools.h"
 
@@ -178,6 +179,74 @@ TEST_F(StoreTest, AGarbledFooterIsDamageToo) {
   Store store = open("a");
   EXPECT_EQ(store.parts()[0].damaged.size(), 1U);
   EXPECT_EQ(number(store, "SELECT count(*) FROM events"), 103);
+}
+
+// Bytes inside a file are looked at only when rows are read.
+class DamagedInside : public StoreTest {
+ protected:
+  void SetUp() override {
+    StoreTest::SetUp();
+    ASSERT_TRUE(write_sample(path("a")));
+    invert("counters");
+  }
+  void invert(const std::string& table) const {
+    for (const auto& entry : fs::directory_iterator(path("a"))) {
+      if (!entry.path().filename().string().starts_with(table)) continue;
+      std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+      file.seekp(4);
+      file << std::string(200, '\xff');
+    }
+  }
+  void expect_damage(const Error& error) const {
+    EXPECT_EQ(error.code, Code::kCorrupt) << error.message;
+    EXPECT_TRUE(error.message.starts_with("the recording " + path("a") + " is damaged: counters"))
+        << error.message;
+    EXPECT_NE(error.message.find("parquet cannot be read (Invalid "), std::string::npos)
+        << error.message;
+    EXPECT_EQ(error.message.find("/proc/self"), std::string::npos) << error.message;
+    EXPECT_NE(error.hint.find("move counters"), std::string::npos) << error.hint;
+  }
+};
+
+TEST_F(DamagedInside, IsToldAsDamageOfAFile) {
+  Store store = open("a");
+  const std::string sql = "SELECT max(hash(c)) FROM counters c";
+  expect_damage(store.query(sql).error());
+  expect_damage(store.query_sums(sql).error());
+  expect_damage(store.query_untrusted(sql).error());
+  expect_damage(store.stream("FROM counters", [](const Table&) { return Status(); }).error());
+  EXPECT_EQ(number(store, "SELECT count(*) FROM events"), 103);
+}
+
+TEST_F(DamagedInside, AllDamagedFilesAreNamed) {
+  invert("processes");
+  const Error error = open("a").query("SELECT max(hash(c)) FROM counters c").error();
+  EXPECT_EQ(error.code, Code::kCorrupt);
+  EXPECT_NE(error.message.find(".parquet, processes.parquet cannot be read"), std::string::npos)
+      << error.message;
+  EXPECT_NE(error.hint.find("move these files"), std::string::npos) << error.hint;
+}
+
+// Rows that are taken when the store has gone: whoever takes them asks.
+TEST_F(DamagedInside, RowsTakenLaterTellItToo) {
+  Store store = open("a");
+  const DamageFinder damage(store.parts());
+  Result<sql::Cursor> cursor = store.ask("FROM counters");
+  ASSERT_TRUE(cursor) << cursor.error().message;
+  expect_damage(damage.explained(cursor->next().error()));
+}
+
+// What is wrong with a question is no damage, and of a sound recording nothing is.
+TEST_F(DamagedInside, FaultsOfAQuestionStayThose) {
+  Store store = open("a");
+  EXPECT_EQ(store.query_untrusted("SELECT nothing FROM counters").error().code, Code::kInvalid);
+  EXPECT_EQ(store.query_untrusted("SELECT CAST('x' AS INT) FROM events").error().code,
+            Code::kInvalid);
+  ASSERT_TRUE(write_sample(path("b")));
+  Store sound = open("b");
+  const Error error = sound.query_untrusted("SELECT error('mine') FROM counters").error();
+  EXPECT_EQ(error.code, Code::kInvalid);
+  EXPECT_NE(error.message.find("mine"), std::string::npos) << error.message;
 }
 
 TEST_F(StoreTest, WhatIsNoRecordingIsRefused) {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "analysis/damage.h"
 #include "analysis/filtered_views.h"
 #include "analysis/losses.h"
 #include "analysis/report.h"
@@ -40,6 +41,7 @@ struct fathom_rows {
   std::optional<fathom::sql::Cursor> cursor;  // nothing once an Arrow stream has it
   fathom::sql::Interrupter interrupter;
   fathom::MemoryLimit memory;
+  fathom::analysis::DamageFinder damage;
 };
 
 namespace {
@@ -281,7 +283,8 @@ fathom_rows* fathom_recording_query(fathom_recording* recording, const char* sql
     capi::MemoryWatch watch(recording->memory, [&] { recording->interrupter.interrupt(); });
     FATHOM_ASSIGN(sql::Cursor cursor, watch.judged(recording->store.ask(sql, values)));
     const sql::Interrupter interrupter = cursor.interrupter();
-    return new fathom_rows{std::move(cursor), interrupter, recording->memory};
+    return new fathom_rows{std::move(cursor), interrupter, recording->memory,
+                           analysis::DamageFinder(recording->store.parts())};
   });
 }
 
@@ -297,7 +300,9 @@ char* fathom_rows_next(fathom_rows* rows, fathom_error** error) {
   return guarded<char*>(error, nullptr, [&]() -> Result<char*> {
     if (!rows->cursor) return usage_error("the rows went into an Arrow stream", "");
     capi::MemoryWatch watch(rows->memory, [&] { rows->interrupter.interrupt(); });
-    FATHOM_ASSIGN(const Table part, watch.judged(rows->cursor->next()));
+    Result<Table> taken = watch.judged(rows->cursor->next());
+    if (!taken) return rows->damage.explained(std::move(taken).error());
+    const Table& part = *taken;
     return part.rows.empty() ? nullptr : copy_of(capi::rows_json(part));
   });
 }

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -66,6 +67,23 @@ class QueryTest : public testing::Test {
   fathom_recording* recording_ = nullptr;
   fathom_error* error_ = nullptr;
 };
+
+TEST_F(QueryTest, RowsOfADamagedFileSaySo) {
+  std::fstream file(root_ + "/a.fathom/processes.parquet",
+                    std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(4);
+  file << std::string(200, '\xff');
+  file.close();
+  fathom_rows* rows = fathom_recording_query(recording_, "FROM processes", nullptr, 0, &error_);
+  ASSERT_NE(rows, nullptr) << error_->message;
+  EXPECT_EQ(fathom_rows_next(rows, &error_), nullptr);
+  fathom_rows_close(rows);
+  ASSERT_NE(error_, nullptr);
+  const std::string message = error_->message;
+  EXPECT_NE(message.find("a.fathom is damaged: processes.parquet cannot be read"),
+            std::string::npos)
+      << message;
+}
 
 TEST_F(QueryTest, RowsAreArraysOfValues) {
   EXPECT_EQ(answer("SELECT name, sum(bytes) AS bytes, max(file) FROM events GROUP BY 1 ORDER BY 1"),

@@ -51,6 +51,11 @@ bool flag_in(const object& from, std::string_view key) {
   return from[key].get(value) == simdjson::SUCCESS && value;
 }
 
+std::optional<bool> known_flag_in(const object& from, std::string_view key) {
+  bool value = false;
+  return from[key].get(value) == simdjson::SUCCESS ? std::optional(value) : std::nullopt;
+}
+
 // A name beside the profile, which leads nowhere else.
 std::string file_name_in(const object& from, std::string_view key) {
   std::string name = text_in(from, key);
@@ -68,7 +73,9 @@ ContainerRun run_in(const object& from) {
           .exit = static_cast<int>(exit),
           .oom = flag_in(from, "oom"),
           .timed_out = flag_in(from, "timed_out"),
-          .wall_s = std::max(0.0, number_in(from, "wall").value_or(0))};
+          .wall_s = std::max(0.0, number_in(from, "wall").value_or(0)),
+          .success = known_flag_in(from, "success"),
+          .failure = text_in(from, "failure")};
 }
 
 Quantities quantities_in(const object& from, std::string_view key) {
@@ -93,6 +100,7 @@ Status read_into(const object& top, ProfileFigures& figures) {
     if (figures.runs.size() < kMostRuns && one.get(part) == simdjson::SUCCESS)
       figures.runs.push_back(run_in(part));
   }
+  figures.is_checked = top["success"].get(part) == simdjson::SUCCESS;
   if (top["recommend"].get(part) == simdjson::SUCCESS) {
     figures.requests = quantities_in(part, "requests");
     figures.limits = quantities_in(part, "limits");
@@ -123,7 +131,10 @@ std::optional<double> wall_of(const ProfileFigures& one) {
 std::string ended_words(const ProfileFigures& one) {
   std::string words;
   for (const ContainerRun* run : counted_runs(one)) {
-    const char* const why = run->oom ? ", out of memory" : run->timed_out ? ", time over" : "";
+    const char* const why = run->oom                ? ", out of memory"
+                            : !run->failure.empty() ? ", check failed"
+                            : run->timed_out        ? ", time over"
+                                                    : "";
     words = std::to_string(run->exit) + why;
     if (run->exit != 0 || *why != '\0') break;
   }

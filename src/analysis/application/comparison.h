@@ -25,6 +25,7 @@ struct ProfileFigures {
   std::vector<std::pair<std::string, Amount>> needs = {};  // by their names in profile.json
   Quantities requests = {}, limits = {};
   std::optional<double> overhead = {};  // ratio
+  bool is_checked = false;              // somebody said when a run is a success
 };
 
 [[nodiscard]] ProfileFigures figures_of(const Profile& profile);

@@ -57,6 +57,19 @@ TEST(Needs, OfAShortRunTheKernelsPeakTells) {
   EXPECT_DOUBLE_EQ(amount_of(needs_of(usage, run_of(1)), "memory_bytes").peak.value(), 42 * kMiB);
 }
 
+TEST(Needs, WritesThatTheGroupMissesAreSaid) {
+  constexpr char kLacks[] = "without those that the page cache makes later";
+  Usage usage = group_usage();
+  usage.disk_written = Growth({{0, 0}, {1 * kSecond, 10 * kMiB}});
+  EXPECT_EQ(amount_of(needs_of(usage, run_of(1)), "disk_write_rate").reason, "");
+  usage.facts["cgroup.writes"] = kLacks;
+  const Amount amount = amount_of(needs_of(usage, run_of(1)), "disk_write_rate");
+  EXPECT_DOUBLE_EQ(amount.typical.value(), 10 * kMiB);
+  EXPECT_EQ(amount.reason, std::string("writes ") + kLacks);
+  EXPECT_EQ(amount_of(needs_of(usage, run_of(1)), "disk_read_rate").reason,
+            "the control group does not count transfers");
+}
+
 TEST(Needs, ARefusedProcessMeansThatTheLimitWasReached) {
   Usage usage = group_usage();
   usage.pids_limit = 24;

@@ -64,6 +64,7 @@ void tell_ending(const ContainerRun& run, std::size_t number, std::vector<std::s
   const std::string which = fmt::format("Run {} ({})", number, run.kind);
   if (run.oom) words.push_back(which + " ran out of memory: the kernel killed a process of it.");
   if (run.timed_out) words.push_back(which + " was stopped when its time was over.");
+  if (!run.failure.empty()) words.push_back(which + " failed its check: " + run.failure + ".");
   if (run.exit != 0) words.push_back(fmt::format("{} ended with status {}.", which, run.exit));
 }
 

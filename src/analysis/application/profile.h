@@ -32,6 +32,8 @@ struct ContainerRun {
   bool oom = false;
   bool timed_out = false;
   double wall_s = 0;
+  std::optional<bool> success = {};  // of the check that was asked for; none: 0 is
+  std::string failure = {};          // why the check failed, in words
 };
 
 struct Amount {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "analysis/canvas/byte_tellers.h"
 #include "analysis/canvas/flame_stretches.h"
 #include "analysis/canvas/flame_sums.h"
 #include "analysis/canvas/track_choice.h"
@@ -39,13 +40,14 @@ class CallStacks {
     open_.clear();
     root_ = root;
   }
-  void add(const CanvasEvent& event, std::uint32_t frame, bool wanted) {
+  // `tells`: its bytes are not those of another layer.
+  void add(const CanvasEvent& event, std::uint32_t frame, bool wanted, bool tells) {
     const std::int64_t begin = std::max(event.ts, window_.from);
     const std::int64_t end = std::min(event.ts + event.dur, window_.to);
     while (!open_.empty() && (open_.back().depth >= event.depth || open_.back().end < end))
       open_.pop_back();
     if (!wanted) return;
-    const std::int64_t amount = amount_of(event, end - begin);
+    const std::int64_t amount = amount_of(event, end - begin, tells);
     if (!open_.empty() && weight_ != CallWeight::kCalls) take(open_.back(), amount);
     const std::uint32_t node = tree_.child(open_.empty() ? root_ : open_.back().node, frame);
     auto& sum = tree_.at(node);
@@ -61,9 +63,11 @@ class CallStacks {
     std::uint32_t node;
     std::int64_t left;  // of its own amount
   };
-  [[nodiscard]] std::int64_t amount_of(const CanvasEvent& event, std::int64_t time) const {
+  [[nodiscard]] std::int64_t amount_of(const CanvasEvent& event, std::int64_t time,
+                                       bool tells) const {
     if (weight_ == CallWeight::kTime) return time;
-    return weight_ == CallWeight::kBytes ? event.bytes : 1;
+    if (weight_ == CallWeight::kCalls) return 1;
+    return tells ? event.bytes : 0;
   }
   // A call cannot have less than nothing: a read() inside may move more than was asked for.
   void take(Open& open, std::int64_t amount) {
@@ -125,7 +129,8 @@ class CallPass {
       const CanvasKind named = canvas.kind(kind);
       const bool wanted = filter.layers.empty() ||
                           std::ranges::find(filter.layers, named.layer) != filter.layers.end();
-      kinds_.emplace_back(frames.number(named.name, named.layer), wanted);
+      kinds_.push_back({frames.number(named.name, named.layer), wanted, named.layer,
+                        ByteTellers::is_shared(named.layer)});
     }
     for (const Track& track : canvas.tracks().tracks) {
       const bool has_calls = track.kind == TrackKind::kThread || track.kind == TrackKind::kStream ||
@@ -134,31 +139,57 @@ class CallPass {
     }
   }
 
+  // Whose bytes count; before the first tree, and only for a tree of bytes.
+  Status find_tellers() {
+    if (weight_ != CallWeight::kBytes) return {};
+    for (const Track* track : tracks_) {
+      FATHOM_TRY(canvas_.each_event(track->id, window_, [&](const CanvasEvent& event) -> Status {
+        const Kind& kind = kinds_[event.kind];
+        if (kind.wanted && kind.shared) tellers_.add(*track, kind.layer, event.bytes);
+        return go_on();
+      }));
+    }
+    return {};
+  }
+
   // `root_of` gives the node that a track's calls stand below.
   template <class Tree, class RootOf>
-  Status add_to_tree(Tree& tree, RootOf root_of) const {
+  Status add_to_tree(Tree& tree, RootOf root_of) {
     CallStacks<Tree> stacks(tree, weight_, window_);
-    std::int64_t turn = 0;
     for (const Track* track : tracks_) {
       const std::uint32_t root = root_of(*track);
       stacks.begin(root);
       const bool nests = track->kind == TrackKind::kThread;  // others lie side by side
       FATHOM_TRY(canvas_.each_event(track->id, window_, [&](const CanvasEvent& event) -> Status {
         if (!nests) stacks.begin(root);
-        stacks.add(event, kinds_[event.kind].first, kinds_[event.kind].second);
-        if (++turn % kEventsOfTurn == 0 && progress_ && !progress_(0)) return canvas_ended();
-        return {};
+        const Kind& kind = kinds_[event.kind];
+        const bool tells = event.bytes <= 0 || !kind.shared || tellers_.tells(*track, kind.layer);
+        stacks.add(event, kind.frame, kind.wanted, tells);
+        return go_on();
       }));
     }
     return {};
   }
 
  private:
+  struct Kind {
+    std::uint32_t frame;
+    bool wanted;
+    std::string layer;
+    bool shared;  // another layer may tell of its bytes, too
+  };
+  Status go_on() {
+    if (++turn_ % kEventsOfTurn == 0 && progress_ && !progress_(0)) return canvas_ended();
+    return {};
+  }
+
   const Canvas& canvas_;
   Window window_;
   CallWeight weight_;
   const CanvasProgress& progress_;
-  std::vector<std::pair<std::uint32_t, bool>> kinds_;  // its frame, whether it is wanted
+  std::int64_t turn_ = 0;
+  std::vector<Kind> kinds_;
+  ByteTellers tellers_;
   std::vector<const Track*> tracks_;
 };
 
@@ -225,7 +256,8 @@ Result<Flame> flame_of_calls(const Canvas& canvas, const FlameOptions& options,
   const char* units[] = {"ns", "bytes", "calls"};
   const char* unit = units[static_cast<int>(weight)];
   FlameFrames frames;
-  const CallPass pass(canvas, filter, weight, frames, progress);
+  CallPass pass(canvas, filter, weight, frames, progress);
+  FATHOM_TRY(pass.find_tellers());
   FlameSums sums(frames);
   FATHOM_TRY(pass.add_to_tree(sums, [](const Track&) { return FlameSums::kRoot; }));
   if (!options.in_time) return finished(shown(sums, options), options, unit);

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "analysis/layer_sql.h"
+#include "analysis/view_tools.h"
 #include "base/cell.h"
 #include "sql/quote.h"
 
@@ -38,8 +39,14 @@ constexpr Word kNames[] = {
     {"file", "any_value(file)"},
 };
 constexpr Word kWhat[] = {{"bytes", "coalesce(bytes, 0)"}, {"calls", "1"}, {"time", "dur"}};
+// Layers of I/O have calls that make processes and wait for them, which are none; waits for
+// asynchronous I/O are.
 constexpr Word kCategories[] = {
-    {"read", "category = 'read'"}, {"write", "category = 'write'"}, {"all", "true"}};
+    {"read", "category = 'read'"},
+    {"write", "category = 'write'"},
+    {"all",
+     "coalesce(category <> 'process' AND NOT (category = 'wait' AND starts_with(name, 'wait')), "
+     "true)"}};
 
 template <std::size_t count>
 Result<std::string> sql_of(const Word (&words)[count], std::string_view what,
@@ -53,6 +60,24 @@ Result<std::string> sql_of(const Word (&words)[count], std::string_view what,
                      "one of " + known);
 }
 
+// A page asks for dozens of maps. To open and join the files behind `events` costs far more than to
+// add up what a usual recording has, so the calls of maps are taken out once; many stay there.
+constexpr std::int64_t kMostHeld = 200'000;
+constexpr char kCalls[] = R"(
+  CREATE TEMP {kind} map_calls AS
+  SELECT ts, dur, bytes, "offset", category, name, host, pid, tid, "rank", file, program
+  FROM events WHERE layer IN @io)";
+
+Status make_map_calls(Store& store) {
+  FATHOM_ASSIGN(
+      const Table calls,
+      store.query(layer_sql(
+          "SELECT coalesce(CAST(sum(calls) AS BIGINT), 0) FROM summary WHERE layer IN @io")));
+  const bool few = int_of(calls.rows.at(0).at(0)) <= kMostHeld;
+  FATHOM_TRY(store.query(layer_sql(fmt::format(kCalls, fmt::arg("kind", few ? "TABLE" : "VIEW")))));
+  return {};
+}
+
 struct Span {
   std::int64_t from = 0;
   std::int64_t bin = 1;
@@ -61,10 +86,11 @@ struct Span {
 
 // The time of what is looked at, in bins of whole ns.
 Result<Span> span_of(Store& store, std::int64_t bins) {
-  FATHOM_ASSIGN(const Table rows, store.query("SELECT \"begin\", wall FROM totals"));
+  FATHOM_TRY(store.ensure(make_map_calls));
+  FATHOM_ASSIGN(const TimeBase base, time_base(store));
   bins = std::clamp<std::int64_t>(bins, 1, kMostBins);
-  const std::int64_t wall = std::max<std::int64_t>(int_of(rows.rows.at(0).at(1)), 1);
-  return Span{int_of(rows.rows.at(0).at(0)), (wall + bins - 1) / bins, bins};
+  const std::int64_t wall = std::max<std::int64_t>(base.wall, 1);
+  return Span{base.begin, (wall + bins - 1) / bins, bins};
 }
 
 // A call that an inner one of another layer tells of again counts once: only the layers through
@@ -74,7 +100,7 @@ constexpr char kHeat[] = R"(
     SELECT {row} AS id, greatest(least((ts - {from}) // {bin}, {bins} - 1), 0) AS first,
            greatest(least((ts + greatest(dur, 1) - 1 - {from}) // {bin}, {bins} - 1), first) AS last,
            ts, dur, {what} AS amount, host, pid, tid, "rank", file, program
-    FROM events WHERE layer IN @io AND {category} AND {row} IS NOT NULL),
+    FROM map_calls WHERE {category} AND {row} IS NOT NULL),
   best AS (
     SELECT id, {name} AS name, sum(amount) AS all_of, count(*) OVER () AS all_rows
     FROM wanted GROUP BY id ORDER BY all_of DESC, id LIMIT {top}),
@@ -96,12 +122,12 @@ std::string heat_sql(const Span& span, const HeatOptions& options, const std::st
       options.what == "time"
           ? fmt::format(kOverTime, fmt::arg("from", span.from), fmt::arg("bin", span.bin))
           : std::string(kAtBegin);
-  return layer_sql(fmt::format(
+  return fmt::format(
       kHeat, fmt::arg("row", row), fmt::arg("from", span.from), fmt::arg("bin", span.bin),
       fmt::arg("bins", span.bins), fmt::arg("what", what), fmt::arg("category", category),
       fmt::arg("name", name), fmt::arg("spread", spread),
       fmt::arg("top", std::clamp<std::int64_t>(options.top, 1,
-                                               std::min(kMostRows, kMostCells / span.bins)))));
+                                               std::min(kMostRows, kMostCells / span.bins))));
 }
 
 }  // namespace
@@ -133,9 +159,9 @@ Result<OffsetMap> offset_map(Store& store, const OffsetOptions& options) {
   FATHOM_ASSIGN(const Span span, span_of(store, options.bins));
   const std::int64_t places =
       std::clamp<std::int64_t>(options.offset_bins, 1, std::min(kMostBins, kMostCells / span.bins));
-  const std::string of_file = layer_sql(
-      "FROM events WHERE layer IN @io AND bytes > 0 AND category IN ('read', 'write') AND file = " +
-      sql::quote_literal(options.file));
+  const std::string of_file =
+      "FROM map_calls WHERE bytes > 0 AND category IN ('read', 'write') AND file = " +
+      sql::quote_literal(options.file);
   FATHOM_ASSIGN(const Table size,
                 store.query("SELECT max(\"offset\" + bytes), count(*) FILTER (\"offset\" IS NULL), "
                             "count(*) " +

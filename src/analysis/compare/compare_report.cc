@@ -90,7 +90,8 @@ std::vector<Value> row_of(const Difference& line, const Layout& layout) {
   const Estimate& value = line.value;
   for (const double one : {value.before, value.after, value.change})
     row.push_back(rounded(one, kMillionths));
-  row.push_back(rounded(value.percent(), 100));
+  const std::optional<double> percent = value.percent();
+  row.push_back(percent ? Value(rounded_percent(*percent)) : Value());
   if (layout.tested) {
     for (const auto& one : {value.low(), value.high()}) row.push_back(rounded(one, kMillionths));
     row.push_back(rounded(value.p, 1e4));

@@ -141,7 +141,7 @@ TEST_F(CompareTest, WordsOfOneRunEach) {
                               "100."));
   EXPECT_THAT(text, HasSubstr("The file that explains most is ./in.dat: more than all."));
   EXPECT_THAT(text, HasSubstr("New functions: fsync. Gone: open."));
-  EXPECT_THAT(text, HasSubstr("peak memory +100 %"));
+  EXPECT_THAT(text, HasSubstr("peak memory +100.0 %"));
   EXPECT_THAT(text, HasSubstr("Each side has a single run, so the change may be noise."));
   EXPECT_THAT(text, Not(HasSubstr("Warning")));
 }

@@ -18,11 +18,6 @@ constexpr std::size_t kMostCauses = 2;
 
 std::string signed_ns(double ns) { return (ns > 0 ? "+" : "") + human_ns(ns); }
 
-std::string percent_text(const Estimate& estimate) {
-  const std::optional<double> percent = estimate.percent();
-  return percent ? fmt::format("{:+.1f} %", *percent) : std::string("from nothing");
-}
-
 std::string p_text(double p) { return p < 0.0001 ? "p < 0.0001" : fmt::format("p = {:.4f}", p); }
 
 std::string commands(const Comparison& comparison) {
@@ -35,7 +30,7 @@ std::string wall(const Comparison& comparison, bool changed) {
   const Estimate& wall = comparison.wall;
   const std::string way = wall.change > 0 ? "grew" : "fell";
   std::string text = fmt::format("Wall time {} from {} to {} ({})", way, human_ns(wall.before),
-                                 human_ns(wall.after), percent_text(wall));
+                                 human_ns(wall.after), percent_text(wall.percent()));
   if (wall.change == 0) text = "Wall time is the same: " + human_ns(wall.before);
   if (!comparison.tested()) {
     return text + (changed || wall.change == 0 ? "." : ", which is below the threshold.");
@@ -147,7 +142,7 @@ void add_figures(const Comparison& comparison, std::vector<std::string>& words) 
     const bool time = name == kWallTime || name == "thread time";
     if (time || !percent || std::fabs(*percent) < kWorthNaming) continue;
     if (comparison.tested() && !line.value.significant()) continue;
-    parts.push_back(fmt::format("{} {:+.0f} %", name, *percent));
+    parts.push_back(name + " " + percent_text(percent));
   }
   if (!parts.empty()) words.push_back("Also changed: " + join(parts, ", ") + ".");
 }

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <set>
 
+#include "analysis/compare/statistics.h"
 #include "analysis/view_tools.h"
 #include "base/text.h"
 
@@ -45,6 +46,9 @@ struct Line {
   bool is_old = false;
   bool is_new = false;
   [[nodiscard]] double change() const { return after - before; }
+  [[nodiscard]] std::optional<double> percent() const {
+    return before > 0 ? std::optional(100 * change() / before) : std::nullopt;
+  }
   [[nodiscard]] bool is_chance() const {
     return std::fabs(change()) <= kDeviations * std::sqrt(variance);
   }
@@ -107,11 +111,11 @@ Line whole_of(const Lines& lines) {
 }
 
 bool hardly_changed(const Line& whole) {
-  return std::fabs(whole.change()) <= kHardlyChanged * whole.before || whole.is_chance();
+  return std::fabs(whole.change()) <= kHardlyChanged * whole.before;
 }
 
 std::optional<double> explained(const Line& line, const Line& whole) {
-  if (hardly_changed(whole)) return {};
+  if (hardly_changed(whole) || whole.is_chance()) return {};
   return 100 * line.change() / whole.change();
 }
 
@@ -139,13 +143,13 @@ Table table_of(const Sorted& sorted, const Line& whole, const CompareOptions& op
   std::int64_t all = 0;
   for (const auto* entry : sorted) {
     const Line& line = entry->second;
-    const std::optional<double> percent =
-        line.before > 0 ? std::optional(100 * line.change() / line.before) : std::nullopt;
+    const std::optional<double> percent = line.percent();
     if (percent && std::fabs(*percent) < options.min_percent) continue;
     ++all;
     if (options.top > 0 && all > options.top) continue;
     table.rows.push_back({entry->first.first, line.module, rounded(line.before, 1),
-                          rounded(line.after, 1), rounded(line.change(), 1), rounded(percent, 100),
+                          rounded(line.after, 1), rounded(line.change(), 1),
+                          percent ? Value(rounded_percent(*percent)) : Value(),
                           rounded(explained(line, whole), 100), note_of(line)});
   }
   note_left_out(table, all, "functions");
@@ -154,17 +158,26 @@ Table table_of(const Sorted& sorted, const Line& whole, const CompareOptions& op
 }
 
 std::string change_text(const Line& whole) {
-  return fmt::format("CPU time by samples {} from {} to {}", whole.change() > 0 ? "grew" : "fell",
-                     human_ns(whole.before), human_ns(whole.after));
+  return fmt::format("CPU time by samples {} from {} to {} ({})",
+                     whole.change() > 0 ? "grew" : "fell", human_ns(whole.before),
+                     human_ns(whole.after), percent_text(whole.percent()));
+}
+
+// Where no function can be named: all of them together used as much as before, or so few samples
+// would differ by as much without a cause.
+std::string unexplained_text(const Line& whole) {
+  if (hardly_changed(whole)) {
+    return fmt::format(
+        "CPU time by samples hardly changed ({} and {}): functions explain nothing of the change, "
+        "waits may ('fathom report B time').",
+        human_ns(whole.before), human_ns(whole.after));
+  }
+  return change_text(whole) +
+         ", which may be chance: so few samples cannot tell which functions changed.";
 }
 
 std::vector<std::string> words_of(const Sorted& sorted, const Line& whole) {
-  if (hardly_changed(whole)) {
-    return {
-        fmt::format("CPU time by samples hardly changed ({} and {}): functions explain "
-                    "nothing of the change, waits may ('fathom report B time').",
-                    human_ns(whole.before), human_ns(whole.after))};
-  }
+  if (hardly_changed(whole) || whole.is_chance()) return {unexplained_text(whole)};
   std::vector<std::string> words;
   for (const auto* entry : sorted) {
     const Line& line = entry->second;

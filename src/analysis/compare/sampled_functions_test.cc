@@ -46,12 +46,12 @@ TEST_F(SampledFunctions, TellWhatExplainsTheChange) {
   const SampledRun after =
       run(in("eat!b/work", 300) + in("sleep!libc.so.6", 50) + in("new!b/work", 4));
   const Report report = compared({before}, {after});
-  EXPECT_EQ(
-      join(report.words, "\n"),
-      "Wall time grew.\n"
-      "CPU time by samples grew from 1.54 s to 3.54 s; eat of work explains 100 % of it: 1.00 "
-      "s became 3.00 s.\n"
-      "Something else.");
+  EXPECT_EQ(join(report.words, "\n"),
+            "Wall time grew.\n"
+            "CPU time by samples grew from 1.54 s to 3.54 s (+129.9 %); eat of work explains 100 % "
+            "of it: 1.00 "
+            "s became 3.00 s.\n"
+            "Something else.");
   ASSERT_EQ(report.sections.size(), 2U);
   EXPECT_EQ(report.sections[0].table.title, "By sampled function");
   EXPECT_EQ(testing::lines_of(report.sections[0].table),
@@ -64,8 +64,24 @@ TEST_F(SampledFunctions, TellWhatExplainsTheChange) {
 
 TEST_F(SampledFunctions, ChanceIsNoCause) {
   const Report report = compared({run(in("eat!work", 20))}, {run(in("eat!work", 24))});
-  EXPECT_THAT(report.words[1], HasSubstr("hardly changed (200 ms and 240 ms)"));
+  EXPECT_EQ(report.words[1],
+            "CPU time by samples grew from 200 ms to 240 ms (+20.0 %), which may be chance: so few "
+            "samples cannot tell which functions changed.");
   EXPECT_TRUE(report.sections[0].table.rows[0][6].is_null());
+}
+
+// "Hardly" is said of what is the same but for a thousandth, however few samples there are.
+TEST_F(SampledFunctions, OnlyWhatIsTheSameHardlyChanged) {
+  const auto words = [&](int before, int after) {
+    return compared({run(in("eat!work", before))}, {run(in("eat!work", after))}).words[1];
+  };
+  EXPECT_THAT(words(54, 80),
+              HasSubstr("grew from 540 ms to 800 ms (+48.1 %), which may be chance"));
+  EXPECT_THAT(words(80, 54),
+              HasSubstr("fell from 800 ms to 540 ms (-32.5 %), which may be chance"));
+  EXPECT_THAT(words(1, 2), HasSubstr("(+100.0 %), which may be chance"));
+  EXPECT_THAT(words(100, 300), Not(HasSubstr("chance")));
+  EXPECT_THAT(words(54, 54), HasSubstr("hardly changed (540 ms and 540 ms)"));
 }
 
 TEST_F(SampledFunctions, RunsOfASideAreAveraged) {

@@ -3,6 +3,8 @@
 // side of no change.
 #include "analysis/compare/statistics.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -53,6 +55,15 @@ std::optional<double> Estimate::high() const {
 std::optional<double> Estimate::percent() const {
   if (before == 0) return std::nullopt;
   return 100 * change / std::fabs(before);
+}
+
+double rounded_percent(double percent) {
+  const double rounded = std::round(percent * 100) / 100;
+  return rounded == 0 ? 0.0 : rounded;
+}
+
+std::string percent_text(const std::optional<double>& percent) {
+  return percent ? fmt::format("{:+.1f} %", rounded_percent(*percent)) : "from nothing";
 }
 
 Estimate estimate(std::span<const double> before, std::span<const double> after,

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "analysis/compare/ranks.h"
 #include "analysis/compare/spread.h"
@@ -41,6 +42,12 @@ struct Estimate {
   // NULL in tables: nothing was there before.
   [[nodiscard]] std::optional<double> percent() const;
 };
+
+// A percentage as tables hold it. Sentences round it from there on, as tables do when they are
+// shown: both then have the same digits.
+[[nodiscard]] double rounded_percent(double percent);
+// "+12.3 %", or that nothing was there before.
+[[nodiscard]] std::string percent_text(const std::optional<double>& percent);
 
 // Neither set is empty; `test` is for sets of their sizes.
 [[nodiscard]] Estimate estimate(std::span<const double> before, std::span<const double> after,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "analysis/compare/statistics.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -81,6 +82,18 @@ TEST(Statistics, ValuesWithoutScatter) {
   EXPECT_TRUE(told.significant());
   EXPECT_NEAR(*told.low(), 1, 1e-12);
   EXPECT_NEAR(*told.high(), 1, 1e-12);
+}
+
+// 203.5494 and 203.5496 are 203.55 in a table, which is shown with one digit less.
+TEST(Statistics, SentencesRoundAPercentageAsTablesDo) {
+  for (const double percent : {203.5494, 203.5496, 203.5499, 54.449, -12.3456, 0.0}) {
+    EXPECT_EQ(percent_text(percent), fmt::format("{:+.1f} %", rounded_percent(percent)));
+    EXPECT_NEAR(rounded_percent(percent), percent, 0.005);
+  }
+  EXPECT_EQ(rounded_percent(203.5496), 203.55);
+  EXPECT_EQ(percent_text(203.5499), "+203.6 %");
+  EXPECT_EQ(percent_text(-0.001), "+0.0 %");
+  EXPECT_EQ(percent_text(std::nullopt), "from nothing");
 }
 
 TEST(Statistics, FromNothingToSomething) {

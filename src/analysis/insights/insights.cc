@@ -148,6 +148,7 @@ class AskedTables {
   }
 
   // In this order: each is made of those before it.
+  // The totals come last: a report has them as a table already (time_base).
   static constexpr const char* kNames[] = {"summary", "data_calls", "machine",
                                            "io",      "pace",       "totals"};
   Store& store_;

@@ -71,7 +71,8 @@ constexpr char kTotals[] = R"(
     SELECT coalesce(@in_calls, 0) AS in_calls, coalesce(sum(calls), 0) AS events FROM summary),
   lives AS (
     SELECT count(*) FILTER (NOT goes_on) AS threads,
-           coalesce(sum(greatest(coalesce("end", wall) - start, 0)), 0) AS life
+           -- As trace::lifetime_of has it for the summary of a run, which asks no database.
+           coalesce(sum(greatest(coalesce("end", {begin} + wall) - start, 0)), 0) AS life
     FROM runs, (
       -- Its rows meet where it became another program, or the process says so: where another of its
       -- threads did, its own one had ended by then.
@@ -85,7 +86,7 @@ constexpr char kTotals[] = R"(
   who AS (
     SELECT count(*) FILTER (image = 0) + count(DISTINCT (host, pid)) FILTER (image IS NULL) AS processes
     FROM processes)
-  SELECT wall,
+  SELECT wall, CAST(life AS BIGINT) AS life,
          CAST(greatest(CASE threads WHEN 0 THEN wall ELSE life END, in_calls) AS BIGINT) AS thread_time,
          CAST(in_calls AS BIGINT) AS in_calls, threads, processes, CAST(events AS BIGINT) AS events,
          CAST({begin} AS BIGINT) AS "begin"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Views that rules (and anybody's SQL) start from:
-//   totals   one row: wall, thread_time (the lives of all threads), in_calls, threads, processes,
-//            events, and begin (0 where all of the run is looked at)
+//   totals   one row: wall, life (of all threads: 100 % of their time), thread_time (the same, but
+//            never less than in_calls, and wall where no thread is known), in_calls, threads,
+//            processes, events, and begin (0 where all of the run is looked at)
 //   data_calls  the summary's rows of stdio and posix on files that the program works on: no
 //            libraries, no modules of interpreters, nothing in /proc, /sys and /dev
 //   io       those of them that read and write, with `direction` read or write, `small` calls of

@@ -27,6 +27,7 @@ constexpr std::string_view kRequests = "block";
 constexpr std::string_view kInQueue = "(in the queue)";
 constexpr std::string_view kAtDevice = "(at the device)";
 constexpr std::string_view kCallsOfKernel = "syscall";
+constexpr std::string_view kCallsOfDriver = "cuda";
 // What to record for more levels, outermost first: vfs tells hardly more than syscall does.
 constexpr std::string_view kTelling[] = {kCallsOfKernel, "fs", "pagecache", kRequests, kInnermost};
 constexpr std::int64_t kDepths = 1 << 20;  // of a layer
@@ -278,12 +279,13 @@ Result<Report> nothing_found(Store& store, const std::string& where) {
   return Report{.words = {}, .sections = {{std::move(table), Shape::kTree}}};
 }
 
-// The one that took longest, of libraries and the kernel where there are such: a fault is in no
-// call of theirs.
+// The one that took longest, of libraries and the kernel where there are such: these are the calls
+// that a page offers, too. A fault is in no call of theirs.
 Result<std::string> longest_call(Store& store, const std::string& where) {
   static const std::string libraries_first = layer_sql(
-      fmt::format("(layer IN @io OR layer = '{}' OR (layer = 'pagecache' AND name = 'fault')) DESC",
-                  kCallsOfKernel));
+      fmt::format("coalesce(layer IN @io OR layer IN ('{}', '{}') OR (layer = 'pagecache' AND name "
+                  "= 'fault'), false) DESC",
+                  kCallsOfKernel, kCallsOfDriver));
   FATHOM_ASSIGN(const Table found, store.query("SELECT name FROM events WHERE " + where +
                                                " GROUP BY name, layer ORDER BY " + libraries_first +
                                                ", sum(dur) DESC, name LIMIT 1"));

@@ -7,6 +7,7 @@
 #include "analysis/histogram.h"
 #include "analysis/layer_sql.h"
 #include "analysis/view_tools.h"
+#include "analysis/views/layer_notes.h"
 
 namespace fathom::analysis {
 namespace {
@@ -135,6 +136,7 @@ Result<Table> functions_table(Store& store, const std::vector<std::string>& by, 
   if (found.rows.empty()) {
     table.note = "no call was recorded";
   } else {
+    note_overlaps(table);
     note_left_out(table, int_of(found.rows[0][column_of(found, "all_rows")]), "functions");
   }
   return table;

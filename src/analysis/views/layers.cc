@@ -4,6 +4,7 @@
 
 #include "analysis/contract.h"
 #include "analysis/view_tools.h"
+#include "analysis/views/layer_notes.h"
 #include "analysis/views/scopes.h"
 #include "analysis/views/tables.h"
 #include "analysis/walk/layer_walls.h"
@@ -155,6 +156,7 @@ Result<Table> layer_time_table(Store& store) {
       human_ns(static_cast<double>(base.wall)), human_ns(static_cast<double>(base.thread_time)),
       counted(base.threads, "thread"));
   if (has_devices) table.note += "; gpu: time of GPUs, which no thread spent";
+  note_overlaps(table);
   return table;
 }
 

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "analysis/view_tools.h"
 #include "analysis/views/tables.h"
@@ -16,6 +18,7 @@ namespace {
 using enum Measure;
 
 constexpr std::int64_t kRows = 30;
+constexpr std::string_view kBy[] = {"state", "cause"};
 // Running by the innermost function, waiting by what was waited for (waits_sql.h), and ready: what
 // stretches tell, and what waits had to give of theirs.
 constexpr char kSql[] = R"(
@@ -23,9 +26,8 @@ constexpr char kSql[] = R"(
     SELECT stack, max_by(coalesce("function", 'unknown'), depth) AS "function"
     FROM (SELECT DISTINCT stack, depth, "function" FROM frames) GROUP BY stack),
   life AS (
-    SELECT sum(coalesce("end", run.finish) - start) AS life
-    FROM threads, (SELECT max(coalesce("end", 0)) AS finish FROM processes) AS run
-    WHERE EXISTS (SELECT 1 FROM processes WHERE rung IS NOT NULL)),
+    SELECT life FROM totals WHERE EXISTS (SELECT 1 FROM processes WHERE rung IS NOT NULL)
+      AND EXISTS (SELECT 1 FROM threads)),
   programs AS (
     SELECT coalesce(host, '') AS host, pid, max_by(name, start) AS name FROM processes GROUP BY ALL),
   taken AS (SELECT * REPLACE (coalesce(host, '') AS host) FROM samples),
@@ -61,8 +63,26 @@ std::string sql() {
   return text;
 }
 
+void dress(Table& table) {
+  table.title = "Where the threads' time went";
+  set_measures(table, {{"time", kNanoseconds}, {"share", kPercent}});
+}
+
+// Functions and names are added up; what is unexplained is last here, too.
+Result<Table> grouped_table(Store& store, const std::vector<std::string>& by) {
+  FATHOM_ASSIGN(
+      Table table,
+      store.query(fmt::format(
+          R"(SELECT {keys}, CAST(sum("time") AS BIGINT) AS "time", round(sum(share), 6) AS share
+             FROM "time" GROUP BY {keys} ORDER BY bool_and(state = 'unexplained'), "time" DESC, {keys})",
+          fmt::arg("keys", columns_sql(by)))));
+  dress(table);
+  return table;
+}
+
 Result<Report> run(Store& store, const ViewOptions& options) {
-  FATHOM_ASSIGN(Table table, time_table(store));
+  FATHOM_ASSIGN(Table table,
+                options.by.empty() ? time_table(store) : grouped_table(store, options.by));
   if (table.rows.empty())
     table.note = "layer cpu recorded nothing; 'fathom report TRACE layers' says why";
   keep_top(table, rows_wanted(options, kRows));
@@ -79,8 +99,7 @@ Result<bool> is_accounted(Store& store) {
 
 Result<Table> time_table(Store& store) {
   FATHOM_ASSIGN(Table table, store.query(sql()));
-  table.title = "Where the threads' time went";
-  set_measures(table, {{"time", kNanoseconds}, {"share", kPercent}});
+  dress(table);
   return table;
 }
 
@@ -96,7 +115,7 @@ extern const ViewDef kTimeView;
 const ViewDef kTimeView = {
     .name = "time",
     .help = "all threads' time: running by function, waiting by cause, ready",
-    .by = {},
+    .by = kBy,
     .run = run,
     .sql = sql,
     .of_events = true,
