@@ -45,6 +45,7 @@ json host_config(const ContainerPlan& plan) {
                {"LogConfig", {{"Type", "none"}}}};
   if (wanted.limits.cpus > 0) host["NanoCpus"] = std::llround(wanted.limits.cpus * kNano);
   if (wanted.limits.memory > 0) host["Memory"] = wanted.limits.memory;
+  if (!wanted.runtime.empty()) host["Runtime"] = wanted.runtime;
   if (wanted.gpus != 0)
     host["DeviceRequests"] = {{{"Driver", ""},
                                {"Count", wanted.gpus},

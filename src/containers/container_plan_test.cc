@@ -45,7 +45,7 @@ TEST(ContainerPlan, NothingIsGivenThatWasNotAskedFor) {
   EXPECT_EQ(host["PidsLimit"], 4096);
   EXPECT_EQ(host["Mounts"], json::array());
   for (const char* key : {"Privileged", "CapAdd", "Devices", "PidMode", "IpcMode", "Binds",
-                          "SecurityOpt", "DeviceRequests", "Memory", "NanoCpus"})
+                          "SecurityOpt", "DeviceRequests", "Memory", "NanoCpus", "Runtime"})
     EXPECT_FALSE(host.contains(key)) << key;
   for (const char* key : {"Entrypoint", "Cmd", "User", "WorkingDir"})
     EXPECT_FALSE(body.contains(key)) << key;
@@ -59,6 +59,7 @@ TEST(ContainerPlan, ARecordedOneBeginsAtTheGate) {
   wanted.data = {.source = "/d", .target = "/data"};
   wanted.results = "/results";
   wanted.gpus = kAllGpus;
+  wanted.runtime = "crun";
   const json body = json::parse(
       create_body({.wanted = wanted, .image = kImage, .results = "/out", .gate = "/private"}));
   EXPECT_EQ(body["Entrypoint"], json({"/.fathom/gate", "/.fathom/door"}));
@@ -66,6 +67,7 @@ TEST(ContainerPlan, ARecordedOneBeginsAtTheGate) {
   const json& host = body["HostConfig"];
   EXPECT_EQ(host["NanoCpus"], 500'000'000);
   EXPECT_EQ(host["Memory"], 100);
+  EXPECT_EQ(host["Runtime"], "crun");
   EXPECT_EQ(host["DeviceRequests"][0]["Count"], -1);
   ASSERT_EQ(host["Mounts"].size(), 3U);
   EXPECT_EQ(host["Mounts"][0]["ReadOnly"], true);   // data

@@ -177,8 +177,8 @@ Status Engine::start(const std::string& id) {
   return {};
 }
 
-// Podman makes the container ready now, not when it was created: its no may tell what is wrong.
-Result<EngineStream> Engine::attach(const std::string& id, const EngineStream::Takes& take) {
+Result<Engine::Opened> Engine::open_stream(const HttpRequest& request,
+                                           const EngineStream::Takes& take) const {
   constexpr std::size_t kMostRefusalBytes = 1 << 20;
   const auto early = std::make_shared<std::optional<std::string>>("");  // until the head is there
   const auto sort = [early, take](std::string_view bytes) {
@@ -186,21 +186,39 @@ Result<EngineStream> Engine::attach(const std::string& id, const EngineStream::T
     (*early)->append(bytes);
     return (*early)->size() < kMostRefusalBytes;
   };
-  FATHOM_ASSIGN(EngineStream stream,
-                EngineStream::open(
-                    socket_,
-                    {.method = "POST",
-                     .target = target("/containers/" + id + "/attach?stream=1&stdout=1&stderr=1")},
-                    sort));
+  FATHOM_ASSIGN(EngineStream stream, EngineStream::open(socket_, request, sort));
   FATHOM_TRY(stream.wait_for_head(kHeadMs));
   if (stream.status() >= 400) {
     FATHOM_TRY(stream.wait_for_end(kHeadMs));
-    return Error{Code::kDenied, "the engine refused: " + refusal_in(**early), ""};
+    return Opened{std::move(stream), "the engine refused: " + refusal_in(**early)};
   }
   const std::string first = std::move(**early);
   early->reset();
   if (!first.empty()) take(first);
-  return stream;
+  return Opened{std::move(stream), ""};
+}
+
+// Podman makes the container ready now, not when it was created: its no may tell what is wrong.
+Result<EngineStream> Engine::attach(const std::string& id, const EngineStream::Takes& take) {
+  FATHOM_ASSIGN(
+      Opened opened,
+      open_stream({.method = "POST",
+                   .target = target("/containers/" + id + "/attach?stream=1&stdout=1&stderr=1")},
+                  take));
+  if (!opened.refusal.empty()) return Error{Code::kDenied, opened.refusal, ""};
+  return std::move(opened.stream);
+}
+
+Status Engine::get_files(const std::string& id, const std::string& path,
+                         const EngineStream::Takes& take) {
+  constexpr int kNoSuchFile = 404;
+  FATHOM_ASSIGN(
+      Opened opened,
+      open_stream({.target = target("/containers/" + id + "/archive?path=" + encode_segment(path))},
+                  take));
+  if (opened.refusal.empty()) return opened.stream.wait_for_end(kLongMs);
+  const bool is_missing = opened.stream.status() == kNoSuchFile;
+  return Error{is_missing ? Code::kNotFound : Code::kDenied, opened.refusal, ""};
 }
 
 // The engine sends the head at once, and the rest when the container has ended.

@@ -42,6 +42,7 @@ struct ContainerState {
   std::string error;
   std::int64_t started_ns = 0;  // since 1970
   std::int64_t finished_ns = 0;
+  std::string runtime = {};  // its name, where the engine takes one
 };
 
 struct ListedContainer {
@@ -72,6 +73,8 @@ class Engine {
   // With its volumes that have no name. One that is gone is success.
   Status remove(const std::string& id);
   Result<std::vector<ListedContainer>> list(const std::string& label);
+  // A file or folder of a container, running or not, as a tar. kNotFound: there is none.
+  Status get_files(const std::string& id, const std::string& path, const EngineStream::Takes& take);
   // Puts the files of a tar into a container that need not run.
   Status put_files(const std::string& id, const std::string& path, std::string tar);
   // Its files as an image of this name ("REPOSITORY[:TAG]"), with this configuration (JSON).
@@ -84,6 +87,13 @@ class Engine {
   Result<fleet::HttpAnswer> exchange(const fleet::HttpRequest& request, int limit_ms) const;
   // From 400 on it is a no.
   Result<fleet::HttpAnswer> ask(fleet::HttpRequest request, int limit_ms = kUsualMs) const;
+  // An answer that comes as it is made, from its head on; a no is told by its words.
+  struct Opened {
+    EngineStream stream;
+    std::string refusal;
+  };
+  [[nodiscard]] Result<Opened> open_stream(const fleet::HttpRequest& request,
+                                           const EngineStream::Takes& take) const;
   [[nodiscard]] std::string target(const std::string& rest) const;
   Status negotiate();
 

@@ -96,7 +96,8 @@ ContainerState container_state(const json& answer) {
           .oom = flag_at(state, "OOMKilled"),
           .error = text_at(state, "Error"),
           .started_ns = parse_time(text_at(state, "StartedAt")),
-          .finished_ns = parse_time(text_at(state, "FinishedAt"))};
+          .finished_ns = parse_time(text_at(state, "FinishedAt")),
+          .runtime = text_at(member(answer, "HostConfig"), "Runtime")};
 }
 
 std::vector<ListedContainer> listed_containers(const json& answer, const std::string& label) {

@@ -27,7 +27,9 @@ TEST(EngineAnswers, AnImageSaysWhatItIs) {
 TEST(EngineAnswers, AContainerSaysHowItEnded) {
   const ContainerState state = container_state(parse_answer(
       R"({"State":{"Running":false,"Pid":0,"ExitCode":137,"OOMKilled":true,
-          "StartedAt":"1970-01-01T00:00:01.5Z","FinishedAt":"0001-01-01T00:00:00Z"}})"));
+          "StartedAt":"1970-01-01T00:00:01.5Z","FinishedAt":"0001-01-01T00:00:00Z"},
+          "HostConfig":{"Runtime":"runc"}})"));
+  EXPECT_EQ(state.runtime, "runc");
   EXPECT_EQ(state.exit, 137);
   EXPECT_TRUE(state.oom);
   EXPECT_EQ(state.started_ns, 1'500'000'000);

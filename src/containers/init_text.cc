@@ -41,7 +41,8 @@ std::string init_text(const std::string& image, const ImageFacts& facts) {
       "# Instructions for `fathom container run`: what to run, with what, and how often.\n"
       "# Lines that begin with '#' show what the image says of itself, or what Fathom does "
       "anyway.\n"
-      "image: {}\n\n",
+      "image: {}\n"
+      "# (or, without an engine, a program of this machine: command: [./app, argument])\n\n",
       quoted(image));
   text += fmt::format("# The program, and what it gets; the image's own where nothing is said.\n");
   text += fmt::format("# entrypoint: {}\n# arguments: {}\n", list(facts.entrypoint),
@@ -55,18 +56,22 @@ std::string init_text(const std::string& image, const ImageFacts& facts) {
   text += "# data: {source: ./data, target: /data}\n";
   text += "# mounts:\n#   - {source: ./models, target: /models, write: false}\n";
   text += "# results: /results  # what is written there comes out below the folder of results\n";
+  text += "# outputs: [/app/out.csv]  # files and folders that are copied out after each run\n";
   for (const std::string& volume : facts.volumes)
     text += fmt::format("# (the image keeps data in {})\n", quoted(volume));
   text += "\n# network: none  # or host, bridge, a network of yours\n";
   for (const std::string& port : facts.ports)
     text += fmt::format("# (the image listens at {})\n", quoted(port));
+  text += "# runtime: runc  # of those that the engine knows\n";
   text += "# gpus: 0  # or all\n# limits: {cpu: 1.5, memory: 512M, pids: 4096, time: 10m}\n\n";
   text +=
       "# Two kinds of runs: with probes, and from outside alone, which tells what probes cost.\n";
   text += "# runs: [probed, plain]\n# layers: +python  # of probed runs\n";
   text += "# warmup: 0\n# repetitions: 1\n";
   text += "# duration: 60s  # then SIGINT, SIGTERM and SIGKILL, with this time between them:\n";
-  text += "# grace: 10s\n# name: my-application\n";
+  text += "# grace: 10s\n# name: my-application\n\n";
+  text += "# When a run is a success: statuses, and a text in stdout (^ and $: a line's ends).\n";
+  text += "# success: {exit: [0], output: \"done\"}\n";
   return text;
 }
 

@@ -22,6 +22,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "containers/safe_mount.h"
+#include "containers/text_finder.h"
 #include "session/layer_plan.h"
 
 namespace fathom::containers {
@@ -38,7 +39,8 @@ constexpr KeyName kKeys[] = {
     {"", "runs"},       {"", "warmup"},       {"", "repetitions"},  {"", "duration"},
     {"", "grace"},      {"mounts", "source"}, {"mounts", "target"}, {"mounts", "write"},
     {"data", "source"}, {"data", "target"},   {"limits", "cpu"},    {"limits", "memory"},
-    {"limits", "pids"}, {"limits", "time"},
+    {"limits", "pids"}, {"limits", "time"},   {"", "runtime"},      {"", "success"},
+    {"", "outputs"},    {"", "command"},      {"success", "exit"},  {"success", "output"},
 };
 
 bool is_alnum(char c) {
@@ -77,11 +79,68 @@ class Reader {
     if (!document.IsMap()) return wrong(document, "instructions are a mapping of keys to values");
     Instructions all;
     FATHOM_TRY(read_mapping(document, "", keys_of(all)));
-    if (all.image.empty()) return wrong(document, "'image' is missing");
+    if (all.image.empty() && all.command.empty())
+      return wrong(document, "'image' is missing, or a 'command'");
+    FATHOM_TRY(check_command(document, all));
+    FATHOM_TRY(check_outputs(document, all));
     return all;
   }
 
  private:
+  // Without an engine there is nobody to do what these ask for.
+  Status check_command(const YAML::Node& document, Instructions& all) const {
+    if (all.command.empty()) return {};
+    constexpr std::string_view kOfAnEngine[] = {"arguments", "entrypoint", "user",   "read_only",
+                                                "tty",       "mounts",     "data",   "results",
+                                                "network",   "gpus",       "runtime"};
+    for (const auto& entry : document) {
+      const std::string& key = entry.first.Scalar();
+      if (key == "image") return wrong(entry.first, "'command' and 'image' exclude each other");
+      if (std::ranges::find(kOfAnEngine, key) != std::end(kOfAnEngine))
+        return wrong(entry.first, "'" + key + "' needs an 'image': a 'command' has no engine");
+      if (key != "limits") continue;
+      for (const auto& limit : entry.second) {
+        if (limit.first.Scalar() != "time")
+          return wrong(limit.first,
+                       "'" + limit.first.Scalar() +
+                           "' needs an 'image': a 'command' has a limit of time alone");
+      }
+    }
+    if (all.workdir.empty()) all.workdir = surroundings_.folder;
+    return {};
+  }
+
+  // Inside a container they are absolute; of a command they lie below its folder.
+  Status check_outputs(const YAML::Node& document, Instructions& all) const {
+    for (std::size_t i = 0; i < all.outputs.size(); ++i) {
+      const YAML::Node at = document["outputs"][i];
+      std::string& path = all.outputs[i];
+      FATHOM_ASSIGN(const std::string plain,
+                    absolute_path(all.command.empty() ? path : "/" + path));
+      if (all.command.empty() && !check_target(path))
+        return wrong(at, "this must be a path inside the container");
+      if (!all.command.empty() && (path.starts_with('/') || plain == "/" || leads_up(path)))
+        return wrong(at, "this must be a path below 'workdir'");
+      path = all.command.empty() ? plain : plain.substr(1);
+      if (std::find(all.outputs.begin(), all.outputs.begin() + static_cast<std::ptrdiff_t>(i),
+                    path) != all.outputs.begin() + static_cast<std::ptrdiff_t>(i))
+        return wrong(at, "this path is given twice");
+    }
+    return {};
+  }
+
+  static bool leads_up(std::string_view path) {
+    return std::ranges::any_of(split(path, '/'),
+                               [](std::string_view part) { return part == ".."; });
+  }
+
+  Status read_command(const YAML::Node& value, Instructions& all) const {
+    FATHOM_TRY(texts_into(all.command)(value));
+    if (all.command.empty() || all.command[0].empty())
+      return wrong(value, "'command' must be a list that begins with a program");
+    return {};
+  }
+
   [[nodiscard]] Error wrong(const YAML::Node& at, const std::string& what) const {
     return {Code::kInvalid,
             file_ + ":" + std::to_string(std::max(at.Mark().line, 0) + 1) + ":" +
@@ -272,6 +331,30 @@ class Reader {
     return read_mapping(value, "limits", keys);
   }
 
+  Status read_exits(const YAML::Node& value, Instructions& all) const {
+    constexpr std::int64_t kHighest = 255;
+    if (!value.IsSequence() || value.size() == 0)
+      return wrong(value, "'exit' must be a list of exit statuses, such as [0, 3]");
+    for (const auto& one : value) {
+      FATHOM_ASSIGN(const std::string word, text(one));
+      const Result<std::int64_t> status = parse_int(word);
+      if (!status || *status < 0 || *status > kHighest)
+        return wrong(one, "an exit status is a whole number from 0 to 255");
+      all.success.exits.push_back(static_cast<int>(*status));
+    }
+    return {};
+  }
+
+  Status read_success(const YAML::Node& value, Instructions& all) const {
+    Keys keys;
+    keys["exit"] = [this, &all](const YAML::Node& at) { return read_exits(at, all); };
+    keys["output"] = text_into(all.success.output, is_findable,
+                               "'output' must be a text of 1 to 1024 bytes beside '^' and '$'");
+    FATHOM_TRY(read_mapping(value, "success", keys));
+    if (!all.success.is_asked_for()) return wrong(value, "'success' has 'exit', 'output' or both");
+    return {};
+  }
+
   Status read_layers(const YAML::Node& value, Instructions& all) const {
     FATHOM_ASSIGN(all.layers, text(value));
     const auto anything = [](std::string_view) { return sources::Availability(); };
@@ -308,10 +391,22 @@ class Reader {
     return fits ? Status() : wrong(value, "'results' must be a path inside the container");
   }
 
+  Status read_outputs(const YAML::Node& value, Instructions& all) const {
+    constexpr std::size_t kMost = 100;
+    if (!value.IsSequence() || value.size() == 0 || value.size() > kMost)
+      return wrong(value, "'outputs' must be a list of 1 to 100 paths");
+    for (const auto& one : value) {
+      FATHOM_ASSIGN(std::string path, text(one));
+      all.outputs.push_back(std::move(path));
+    }
+    return {};
+  }
+
   Keys keys_of(Instructions& all) const {
     const auto is_path = [](std::string_view text) { return text.starts_with('/'); };
     Keys keys;
     keys["image"] = text_into(all.image, is_image_name, "this is no name of an image");
+    keys["command"] = [this, &all](const YAML::Node& at) { return read_command(at, all); };
     keys["arguments"] = texts_into(all.arguments);
     keys["entrypoint"] = texts_into(all.entrypoint);
     keys["environment"] = [this, &all](const YAML::Node& at) { return read_environment(at, all); };
@@ -322,10 +417,14 @@ class Reader {
     keys["mounts"] = [this, &all](const YAML::Node& at) { return read_mounts(at, all); };
     keys["data"] = [this, &all](const YAML::Node& at) { return read_data(at, all); };
     keys["results"] = [this, &all](const YAML::Node& at) { return read_results(at, all); };
+    keys["outputs"] = [this, &all](const YAML::Node& at) { return read_outputs(at, all); };
     keys["limits"] = [this, &all](const YAML::Node& at) { return read_limits(at, all); };
     keys["network"] = text_into(all.network, is_plain_name,
                                 "this is no name of a network: none, host, bridge or one of yours");
     keys["gpus"] = [this, &all](const YAML::Node& at) { return read_gpus(at, all); };
+    keys["runtime"] = text_into(all.runtime, is_plain_name,
+                                "this is no name of a runtime that the engine knows: runc, crun");
+    keys["success"] = [this, &all](const YAML::Node& at) { return read_success(at, all); };
     keys["name"] = text_into(
         all.name, is_plain_name,
         "a name has letters, digits, '.', '_' and '-', and begins with one of the first two");

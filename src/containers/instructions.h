@@ -33,8 +33,17 @@ struct Limits {
 
 inline constexpr std::int64_t kAllGpus = -1;
 
+// When a run counts as a success.
+struct SuccessCheck {
+  std::vector<int> exits = {};  // statuses; none: 0, or stopped because its time was over
+  std::string output = {};      // what stdout must have in it (text_finder.h); "": anything
+
+  [[nodiscard]] bool is_asked_for() const { return !exits.empty() || !output.empty(); }
+};
+
 struct Instructions {
-  std::string image = {};
+  std::string image = {};  // or a command of this machine, without an engine
+  std::vector<std::string> command = {};
   std::vector<std::string> arguments = {};   // none: the image's own
   std::vector<std::string> entrypoint = {};  // none: the image's own
   std::vector<std::pair<std::string, std::string>> environment = {};
@@ -42,11 +51,13 @@ struct Instructions {
   bool read_only = false;
   bool tty = false;
   std::vector<Mount> mounts = {};
-  Mount data = {};           // read-only; no source: none
+  Mount data = {};                        // read-only; no source: none
+  std::vector<std::string> outputs = {};  // copied out after a run; of a command below workdir
   std::string results = {};  // a path inside that comes out below the folder of results
   Limits limits = {};
   std::string network = "none";
-  std::int64_t gpus = 0;  // how many, or kAllGpus
+  std::int64_t gpus = 0;     // how many, or kAllGpus
+  std::string runtime = {};  // the engine's OCI runtime; "": its own choice
   std::string name = {};
   std::string layers = {};  // of probed runs, as --layers; "": kUsualLayers
   std::vector<RunKind> runs = {RunKind::kProbed, RunKind::kPlain};
@@ -54,6 +65,7 @@ struct Instructions {
   std::int64_t repetitions = 1;  // of each kind
   std::int64_t duration_ns = 60'000'000'000;
   std::int64_t grace_ns = 10'000'000'000;  // from one signal to the next
+  SuccessCheck success = {};
 };
 
 inline constexpr char kUsualLayers[] = "+python";

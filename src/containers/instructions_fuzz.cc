@@ -17,7 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (message.find('\n') != std::string::npos || !message.starts_with("s:")) std::abort();
     return 0;
   }
-  if (!is_image_name(all->image) || all->runs.empty() || all->repetitions < 1) std::abort();
+  if (all->command.empty() != is_image_name(all->image)) std::abort();
+  if (all->runs.empty() || all->repetitions < 1) std::abort();
   for (const Mount& mount : all->mounts) {
     if (mount.source == "/" || mount.source.starts_with("/proc") || mount.target == "/")
       std::abort();

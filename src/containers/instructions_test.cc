@@ -54,7 +54,8 @@ TEST(Instructions, EveryKey) {
       "mounts: [{source: data, target: /in, write: true}]\ndata: {source: data, target: /data}\n"
       "results: /results\nlimits: {cpu: 0.5, memory: 96M, pids: 33, time: 2m}\nnetwork: host\n"
       "gpus: all\nname: sea-1\nlayers: +python,cpu\nruns: [plain]\nwarmup: 2\nrepetitions: 3\n"
-      "duration: 1.5s\ngrace: 200ms\n",
+      "duration: 1.5s\ngrace: 200ms\nruntime: runsc.v1\noutputs: [/a/, /b/../c]\nsuccess: {exit: "
+      "[0, 3], output: ^done$}\n",
       {folder.path(), ""});
   ASSERT_TRUE(all) << all.error().message;
   EXPECT_THAT(all->arguments, ElementsAre("", "--privileged", "3"));
@@ -70,6 +71,10 @@ TEST(Instructions, EveryKey) {
   EXPECT_THAT(all->runs, ElementsAre(RunKind::kPlain));
   EXPECT_EQ(all->duration_ns, 1'500'000'000);
   EXPECT_EQ(all->grace_ns, 200'000'000);
+  EXPECT_EQ(all->runtime, "runsc.v1");
+  EXPECT_THAT(all->outputs, ElementsAre("/a", "/c"));
+  EXPECT_THAT(all->success.exits, ElementsAre(0, 3));
+  EXPECT_EQ(all->success.output, "^done$");
 }
 
 TEST(Instructions, MistakesAreToldWhereTheyStand) {
@@ -86,15 +91,46 @@ TEST(Instructions, MistakesAreToldWhereTheyStand) {
       {"image: a\nduration: soon\n", "a.yaml:2:11: this must be a time"},
       {"image: a\nlayers: +keel\n", "a.yaml:2:9: there is no layer 'keel'"},
       {"image: a\nname: x\nname: y\n", "a.yaml:3:1: 'name' is given twice"},
-      {"name: x\n", "a.yaml:1:1: 'image' is missing"},
+      {"name: x\n", "a.yaml:1:1: 'image' is missing, or a 'command'"},
       {"- image\n", "a.yaml:1:1: instructions are a mapping"},
       {"", "a.yaml:1:1: instructions are a mapping"},
       {"image: a\nname:\n", "a.yaml:2:1: 'name' needs a value"},
       {"image: a\nruns: [plain, plain]\n", "a.yaml:2:7: 'runs' has"},
       {"image: a\nresults: here\n", "a.yaml:2:10: 'results' must be a path inside"},
+      {"image: a\nruntime: /bin/sh\n", "a.yaml:2:10: this is no name of a runtime"},
+      {"image: a\nruntime: -x\n", "a.yaml:2:10: this is no name of a runtime"},
+      {"command: [x]\nimage: a\n", "a.yaml:2:1: 'command' and 'image' exclude each other"},
+      {"command: []\n", "a.yaml:1:10: 'command' must be a list that begins"},
+      {"command: ./x\n", "a.yaml:1:10: this must be a list of texts"},
+      {"command: [x]\nnetwork: host\n", "a.yaml:2:1: 'network' needs an 'image'"},
+      {"gpus: 1\ncommand: [x]\n", "a.yaml:1:1: 'gpus' needs an 'image'"},
+      {"command: [x]\nlimits: {time: 1s, cpu: 1}\n", "a.yaml:2:20: 'cpu' needs an 'image'"},
+      {"command: [x]\noutputs: [/etc/passwd]\n", "a.yaml:2:11: this must be a path below"},
+      {"command: [x]\noutputs: [a, b/../../c]\n", "a.yaml:2:14: this must be a path below"},
+      {"command: [x]\noutputs: [a, ./a]\n", "a.yaml:2:14: this path is given twice"},
+      {"image: a\noutputs: /x\n", "a.yaml:2:10: 'outputs' must be a list"},
+      {"image: a\noutputs: [x]\n", "a.yaml:2:11: this must be a path inside"},
+      {"image: a\noutputs: [/x/.., /x]\n", "a.yaml:2:11: this must be a path inside"},
+      {"image: a\noutputs: [/x, /x/]\n", "a.yaml:2:15: this path is given twice"},
+      {"image: a\noutputs: [/proc/1/environ]\n", "a.yaml:2:11: this must be a path inside"},
+      {"image: a\nsuccess: 0\n", "a.yaml:2:10: 'success' must be a mapping"},
+      {"image: a\nsuccess: {}\n", "a.yaml:2:10: 'success' has 'exit', 'output' or both"},
+      {"image: a\nsuccess: {exit: 0}\n", "a.yaml:2:17: 'exit' must be a list"},
+      {"image: a\nsuccess: {exit: [256]}\n", "a.yaml:2:18: an exit status is"},
+      {"image: a\nsuccess: {output: ^$}\n", "a.yaml:2:19: 'output' must be a text"},
       {"image: \"a\n", "a.yaml:"},
   };
   for (const auto& [text, words] : cases) EXPECT_THAT(refusal(text), StartsWith(words)) << text;
+}
+
+TEST(Instructions, ACommandNeedsNoEngine) {
+  const Result<Instructions> all =
+      parse("command: [./app, 3]\nenvironment: {A: b}\nlimits: {time: 2s}\noutputs: [out/./x]\n",
+            {"/somewhere", ""});
+  ASSERT_TRUE(all) << all.error().message;
+  EXPECT_THAT(all->command, ElementsAre("./app", "3"));
+  EXPECT_EQ(all->workdir, "/somewhere");
+  EXPECT_THAT(all->outputs, ElementsAre("out/x"));
 }
 
 TEST(Instructions, NoTextBecomesAnOptionOfTheEngine) {

@@ -23,10 +23,12 @@
 #include "base/private_files.h"
 #include "base/text.h"
 #include "containers/control_groups.h"
-#include "containers/output_splitter.h"
+#include "containers/copy_outputs.h"
 #include "containers/private_mount.h"
 #include "containers/recorder.h"
+#include "containers/run_output.h"
 #include "containers/safe_mount.h"
+#include "containers/stop_sequence.h"
 #include "session/signal_policy.h"
 #include "session/watch/control_group.h"
 
@@ -37,7 +39,6 @@ constexpr std::int64_t kMsNs = 1'000'000;
 constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr std::int64_t kStreamsNs = 10 * kSecondNs;  // for the rest of the output, after the end
 constexpr int kMostAsking = 3;                       // signals to us before the last one to it
-constexpr std::int64_t kKilledNs = 30 * kSecondNs;   // for an end by SIGKILL
 
 // Goes with whoever holds it.
 class OwnedContainer {
@@ -59,87 +60,6 @@ class OwnedContainer {
   bool removed_ = false;
 };
 
-void write_to(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && errno == EAGAIN) {
-      pollfd waiting{fd, POLLOUT, 0};
-      ::poll(&waiting, 1, -1);
-      continue;
-    }
-    if (written <= 0) return;  // who listened has gone: the application goes on
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
-
-// What the application writes, kept in files and shown.
-class Output {
- public:
-  static Result<Output> open(const OneRun& run, bool tty) {
-    FATHOM_ASSIGN(File out, open_private(run.out, O_WRONLY | O_EXCL));
-    FATHOM_ASSIGN(File err, open_private(run.err, O_WRONLY | O_EXCL));
-    return Output(std::move(out), std::move(err), run.shown, tty);
-  }
-  // Trouble stays: the rest is thrown away, the application goes on.
-  bool take(std::string_view bytes) {
-    OutputSplitter::Takes hand_on = [this](Stream stream, std::string_view text) {
-      const bool is_err = stream == Stream::kErr;
-      Status kept = (is_err ? err_ : out_).write_all(text);
-      if (!kept && !trouble_) trouble_ = std::move(kept).error();
-      if (shown_) write_to(is_err ? STDERR_FILENO : STDOUT_FILENO, text);
-    };
-    if (!splitter_) splitter_.emplace(tty_, std::move(hand_on));
-    Status fed = splitter_->feed(bytes);
-    if (!fed && !trouble_) trouble_ = std::move(fed).error();
-    return true;
-  }
-  [[nodiscard]] const std::optional<Error>& trouble() const { return trouble_; }
-
- private:
-  Output(File out, File err, bool shown, bool tty)
-      : out_(std::move(out)), err_(std::move(err)), shown_(shown), tty_(tty) {}
-  File out_, err_;
-  bool shown_, tty_;
-  std::optional<OutputSplitter> splitter_;  // made in its last place
-  std::optional<Error> trouble_;
-};
-
-// SIGINT or what came, then SIGTERM, then SIGKILL, `grace` apart.
-class StopSequence {
- public:
-  explicit StopSequence(std::int64_t grace_ns) : grace_ns_(grace_ns) {}
-
-  void begin_at(std::int64_t when_ns) { next_ns_ = when_ns; }
-  // A signal has been sent already.
-  void begun(std::int64_t now_ns) {
-    if (step_ > 0) return;
-    step_ = 1;
-    next_ns_ = now_ns + grace_ns_;
-  }
-  [[nodiscard]] bool has_begun() const { return step_ > 0; }
-  [[nodiscard]] std::int64_t next_ns() const { return next_ns_; }
-  // The signal that is due; 0: none.
-  int due(std::int64_t now_ns) {
-    constexpr std::array kSignals = {SIGINT, SIGTERM, SIGKILL};
-    if (next_ns_ == 0 || now_ns < next_ns_ || step_ > kSignals.size()) return 0;
-    if (step_ == kSignals.size()) {
-      is_over_ = true;
-      return 0;
-    }
-    const int signal = kSignals[step_++];
-    next_ns_ = now_ns + (signal == SIGKILL ? kKilledNs : grace_ns_);
-    return signal;
-  }
-  [[nodiscard]] bool is_over() const { return is_over_; }  // and it still has not ended
-
- private:
-  std::int64_t grace_ns_;
-  std::int64_t next_ns_ = 0;  // 0: never
-  std::size_t step_ = 0;
-  bool is_over_ = false;
-};
-
 class Runner {
  public:
   Runner(const RunContext& context, const OneRun& run)
@@ -150,6 +70,7 @@ class Runner {
  private:
   [[nodiscard]] Status check_sources() const;
   Status prepare();
+  [[nodiscard]] Status check_runtime() const;
   Status start();
   void follow_while_starting(const std::stop_token& stop);
   void follow_started();
@@ -161,6 +82,7 @@ class Runner {
   void take_signals();
   void send_due_signal();
   void fit_terminal();
+  Status copy_outputs();
   Status end();
   void measure(const ContainerState& state);
   [[nodiscard]] int patience_ms() const;
@@ -171,7 +93,7 @@ class Runner {
   const RunContext& context_;
   const OneRun& run_;
   std::optional<PrivateMount> mount_;
-  std::optional<Output> output_;
+  std::optional<RunOutput> output_;
   std::optional<OwnedContainer> container_;
   std::unique_ptr<Recorder> recorder_;
   std::optional<EngineStream> streams_, exit_;
@@ -198,10 +120,21 @@ Status Runner::check_sources() const {
   return context_.wanted.data.source.empty() ? Status() : check(context_.wanted.data.source);
 }
 
+// Podman overlooks it: the run would be another one than was asked for.
+Status Runner::check_runtime() const {
+  const std::string& wanted = context_.wanted.runtime;
+  if (wanted.empty()) return {};
+  FATHOM_ASSIGN(const ContainerState state, context_.engine.inspect(container_->id()));
+  if (state.runtime == wanted) return {};
+  return Error{Code::kDenied,
+               "this engine does not take a runtime by its name, such as '" + wanted + "'",
+               "leave 'runtime' out, or make it the engine's own"};
+}
+
 Status Runner::prepare() {
   const bool probed = run_.kind == RunKind::kProbed;
   FATHOM_TRY(check_sources());
-  FATHOM_ASSIGN(output_, Output::open(run_, context_.wanted.tty));
+  FATHOM_ASSIGN(output_, RunOutput::open(run_, context_.wanted.tty));
   if (probed) {
     FATHOM_ASSIGN(mount_, PrivateMount::make(run_.scratch, context_.library));
     gate_is_done_ = false;
@@ -212,6 +145,7 @@ Status Runner::prepare() {
                            .gate = probed ? mount_->folder() : ""};
   FATHOM_ASSIGN(std::string id, context_.engine.create(run_.name, create_body(plan)));
   container_.emplace(context_.engine, std::move(id));
+  FATHOM_TRY(check_runtime());
   FATHOM_ASSIGN(recorder_, Recorder::begin({.directory = run_.recording,
                                             .plan = context_.plan,
                                             .image = context_.wanted.image,
@@ -248,7 +182,8 @@ void Runner::follow_while_starting(const std::stop_token& stop) {
 
 Status Runner::start() {
   FATHOM_ASSIGN(streams_, context_.engine.attach(container_->id(), [this](std::string_view bytes) {
-    return output_->take(bytes);
+    output_->take(bytes);
+    return true;
   }));
   FATHOM_ASSIGN(exit_,
                 context_.engine.wait(container_->id(), [](std::string_view) { return true; }));
@@ -398,6 +333,15 @@ void Runner::measure(const ContainerState& state) {
   ending_.wall_s = static_cast<double>(std::max(finished - began_ns_, kMsNs)) / kNs;
 }
 
+Status Runner::copy_outputs() {
+  if (run_.outputs.empty()) return {};
+  FATHOM_ASSIGN(KeptOutputs kept, KeptOutputs::make(run_.outputs));
+  Status copied =
+      copy_from_container(context_.engine, container_->id(), context_.wanted.outputs, kept);
+  ending_.outputs = kept.counts();
+  return copied;
+}
+
 Status Runner::end() {
   FATHOM_ASSIGN(const ContainerState state, context_.engine.inspect(container_->id()));
   const Result<bool> oom = context_.engine.ran_out_of_memory(container_->id(), asked_realtime_ns_);
@@ -406,6 +350,7 @@ Status Runner::end() {
   measure(state);
   note(recorder_->finish({.end_monotonic_ns = ended_ns_, .exit = state.exit}));
   if (output_->trouble()) note(*output_->trouble());
+  note(copy_outputs());
   return container_->remove();
 }
 

@@ -13,6 +13,7 @@
 #include "containers/container_plan.h"
 #include "containers/engine.h"
 #include "containers/instructions.h"
+#include "containers/kept_outputs.h"
 #include "session/layer_plan.h"
 #include "session/signal_queue.h"
 
@@ -20,12 +21,13 @@ namespace fathom::containers {
 
 struct OneRun {
   RunKind kind = RunKind::kPlain;
-  std::string name;       // of the container
-  std::string recording;  // directories and files, which must not exist
-  std::string out, err;   // what the application writes
-  std::string results;    // "": it has no place of results
-  std::string scratch;    // for what is mounted meanwhile
-  bool shown = false;     // stdout and stderr are ours, too
+  std::string name;          // of the container
+  std::string recording;     // directories and files, which must not exist
+  std::string out, err;      // what the application writes
+  std::string results;       // "": it has no place of results
+  std::string outputs = {};  // folder for what is copied out; "": nothing is
+  std::string scratch;       // for what is mounted meanwhile
+  bool shown = false;        // stdout and stderr are ours, too
 };
 
 struct OneEnding {
@@ -34,7 +36,9 @@ struct OneEnding {
   bool timed_out = false;
   bool interrupted = false;  // a signal to us ended it
   double wall_s = 0;         // of the application, without the engine's work before and after it
-  std::optional<Error> trouble;  // what of the recording went wrong
+  std::optional<OutputCounts> outputs;  // what was copied out
+  std::vector<std::string> remarks;  // sentences about this run for the profile, without "Run N "
+  std::optional<Error> trouble;      // what of the recording went wrong
 };
 
 struct RunContext {

@@ -17,10 +17,13 @@
 #include "containers/container_plan.h"
 #include "containers/data_hash.h"
 #include "containers/dftracer_log.h"
+#include "containers/local_run.h"
 #include "containers/one_run.h"
 #include "containers/owner.h"
 #include "containers/recorder.h"
+#include "containers/success.h"
 #include "render/profile_pages.h"
+#include "sources/expect.h"
 #include "sources/library.h"
 
 namespace fathom::containers {
@@ -65,7 +68,7 @@ Status make_results(const std::string& path) {
 
 class Profiler {
  public:
-  Profiler(Engine& engine, const ProfileOptions& options, session::SignalQueue& signals,
+  Profiler(Engine* engine, const ProfileOptions& options, session::SignalQueue& signals,
            const ProfileHooks& hooks)
       : engine_(engine), options_(options), signals_(signals), hooks_(hooks) {}
 
@@ -74,14 +77,17 @@ class Profiler {
  private:
   Status prepare();
   Status plan_layers();
+  Status plan_local_layers();
   Status run_all();
   Status warm_up(RunKind kind);
   Status run_counted(RunKind kind);
+  Status judge(const std::string& number);
   void write_log(const std::string& number);
   Result<OneEnding> run_one_of(RunKind kind, const std::string& folder, const std::string& number,
                                bool shown);
   Result<ProfileOutcome> finish();
   void describe(analysis::Profile& profile) const;
+  void tell_outputs(analysis::Profile& profile) const;
   [[nodiscard]] const session::LayerPlan& plan_of(RunKind kind) const {
     return kind == RunKind::kProbed ? probed_ : plain_;
   }
@@ -89,15 +95,18 @@ class Profiler {
     return std::ranges::find(options_.wanted.runs, kind) != options_.wanted.runs.end();
   }
 
-  Engine& engine_;
+  Engine* engine_;  // nullptr: a command of this machine
   const ProfileOptions& options_;
   session::SignalQueue& signals_;
   const ProfileHooks& hooks_;
   ImageFacts image_;
   session::LayerPlan probed_, plain_;
   std::string library_, data_hash_;
+  std::string local_layers_;  // of a command, as --layers
   std::string id_ = random_id().substr(0, 8);
   std::vector<analysis::ContainerRun> runs_;
+  std::vector<OutputCounts> outputs_;  // of each run, where there are any
+  std::vector<std::string> remarks_;   // sentences
   std::vector<Error> troubles_;
   std::optional<int> exit_;
   bool interrupted_ = false;
@@ -121,12 +130,30 @@ Status Profiler::plan_layers() {
   return {};
 }
 
+// Of a command, `fathom run` does the rest.
+Status Profiler::plan_local_layers() {
+  const std::string& asked = options_.wanted.layers;
+  local_layers_ = asked.empty() ? kUsualLayers : asked;
+  sources::expect_layers(session::named_layers(local_layers_));
+  const Result<session::LayerPlan> plan = session::plan_layers(local_layers_);
+  if (!plan && !asked.empty()) return plan.error();
+  if (!plan) local_layers_.clear();
+  if (has(RunKind::kPlain)) {
+    FATHOM_ASSIGN(plain_, plan_container(kPlainLayers, false));
+  }
+  return {};
+}
+
 Status Profiler::prepare() {
   const Instructions& wanted = options_.wanted;
   FATHOM_TRY(check_folder(options_.folder, options_.force));
+  if (engine_ == nullptr) {
+    FATHOM_TRY(plan_local_layers());
+    return make_folder(options_.folder);
+  }
   FATHOM_TRY(plan_layers());
   const auto go_on = [this] { return !signals_.told_to_end(); };
-  FATHOM_ASSIGN(image_, find_image(engine_, wanted.image, go_on, hooks_));
+  FATHOM_ASSIGN(image_, find_image(*engine_, wanted.image, go_on, hooks_));
   if (command_of(wanted, image_).empty())
     return Error{Code::kDenied, "image " + wanted.image + " does not say what to run",
                  "name it by 'entrypoint' or 'arguments'"};
@@ -151,7 +178,15 @@ Result<OneEnding> Profiler::run_one_of(RunKind kind, const std::string& folder,
     run.results = join_path(folder, "results-" + number);
     FATHOM_TRY(make_results(run.results));
   }
-  return run_one({.engine = engine_,
+  if (!wanted.outputs.empty() && folder == options_.folder)
+    run.outputs = join_path(folder, "outputs-" + number);
+  if (engine_ == nullptr)
+    return run_local({.wanted = wanted,
+                      .signals = signals_,
+                      .layers = kind == RunKind::kProbed ? local_layers_ : kPlainLayers,
+                      .plan = plain_},
+                     run);
+  return run_one({.engine = *engine_,
                   .wanted = wanted,
                   .image = image_,
                   .signals = signals_,
@@ -181,6 +216,9 @@ Status Profiler::run_counted(RunKind kind) {
   if (is_shown || ending.interrupted) exit_ = ending.exit;
   interrupted_ = ending.interrupted;
   if (ending.trouble) troubles_.push_back(*ending.trouble);
+  for (const std::string& remark : ending.remarks)
+    remarks_.push_back(fmt::format("Run {} {}.", number, remark));
+  if (!options_.wanted.outputs.empty()) outputs_.push_back(ending.outputs.value_or(OutputCounts{}));
   if (kind == RunKind::kProbed) write_log(number);
   runs_.push_back({.kind = name_of(kind),
                    .recording = join_path(options_.folder, "run-" + number + ".fathom"),
@@ -188,6 +226,16 @@ Status Profiler::run_counted(RunKind kind) {
                    .oom = ending.oom,
                    .timed_out = ending.timed_out,
                    .wall_s = ending.wall_s});
+  return judge(number);
+}
+
+Status Profiler::judge(const std::string& number) {
+  analysis::ContainerRun& run = runs_.back();
+  FATHOM_ASSIGN(run.failure, failure_of(options_.wanted.success, run.exit, run.timed_out,
+                                        join_path(options_.folder, "stdout-" + number)));
+  run.success = run.failure.empty();
+  // What nobody asked for is no check: the status tells it.
+  if (!options_.wanted.success.is_asked_for()) run.failure.clear();
   return {};
 }
 
@@ -221,14 +269,22 @@ Status Profiler::run_all() {
 
 void Profiler::describe(analysis::Profile& profile) const {
   const Instructions& wanted = options_.wanted;
-  profile.title = wanted.name.empty() ? wanted.image : wanted.name;
-  profile.facts = {{"image", wanted.image},
-                   {"image ID", image_.id},
-                   {"command", shell_join(command_of(wanted, image_))}};
+  const bool is_local = engine_ == nullptr;
+  const std::vector<std::string> words = is_local ? wanted.command : command_of(wanted, image_);
+  profile.title = application_name(wanted);
+  if (!is_local) profile.facts = {{"image", wanted.image}, {"image ID", image_.id}};
+  profile.facts.emplace_back("command", shell_join(words));
   List command;
-  for (const std::string& word : command_of(wanted, image_)) command.emplace_back(word);
-  profile.extra.emplace_back("image", Object{{"name", wanted.image}, {"id", image_.id}});
+  for (const std::string& word : words) command.emplace_back(word);
+  if (!is_local)
+    profile.extra.emplace_back("image", Object{{"name", wanted.image}, {"id", image_.id}});
   profile.extra.emplace_back("command", std::move(command));
+  if (wanted.success.is_asked_for()) {
+    List exits;
+    for (const int status : wanted.success.exits) exits.emplace_back(std::int64_t{status});
+    profile.extra.emplace_back(
+        "success", Object{{"exit", std::move(exits)}, {"output", wanted.success.output}});
+  }
   if (wanted.data.source.empty()) return;
   profile.facts.emplace_back("data", wanted.data.source + " (SHA-256 " + data_hash_ + ")");
   profile.extra.emplace_back("data", Object{{"source", wanted.data.source},
@@ -236,15 +292,39 @@ void Profiler::describe(analysis::Profile& profile) const {
                                             {"sha256", data_hash_}});
 }
 
+void Profiler::tell_outputs(analysis::Profile& profile) const {
+  List all;
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const OutputCounts& counts = outputs_[i];
+    Object left_out;
+    for (const auto& [reason, how_many] : counts.left_out)
+      left_out.emplace_back(reason, static_cast<std::int64_t>(how_many));
+    all.emplace_back(Object{{"run", static_cast<std::int64_t>(i + 1)},
+                            {"files", static_cast<std::int64_t>(counts.files)},
+                            {"bytes", static_cast<std::int64_t>(counts.bytes)},
+                            {"left_out", std::move(left_out)}});
+    if (!counts.left_out.empty())
+      profile.words.push_back(fmt::format("Outputs of run {} that were not copied: {}.", i + 1,
+                                          left_out_words(counts)));
+  }
+  if (!all.empty()) profile.extra.emplace_back("outputs", std::move(all));
+}
+
 Result<ProfileOutcome> Profiler::finish() {
   FATHOM_ASSIGN(analysis::Profile profile, analysis::application_profile(runs_));
   describe(profile);
+  tell_outputs(profile);
+  profile.words.insert(profile.words.end(), remarks_.begin(), remarks_.end());
   FATHOM_TRY(write_private_atomic(join_path(options_.folder, "profile.html"),
                                   render::profile_html(profile)));
   FATHOM_TRY(write_private_atomic(join_path(options_.folder, "profile.json"),
                                   render::profile_json(profile)));
-  return ProfileOutcome{
-      .exit = exit_.value_or(0), .profile = std::move(profile), .troubles = std::move(troubles_)};
+  const auto failed = std::ranges::count_if(
+      runs_, [](const analysis::ContainerRun& run) { return !run.failure.empty(); });
+  return ProfileOutcome{.exit = exit_.value_or(0),
+                        .failed = static_cast<std::size_t>(failed),
+                        .profile = std::move(profile),
+                        .troubles = std::move(troubles_)};
 }
 
 Result<ProfileOutcome> Profiler::run() {
@@ -273,10 +353,15 @@ Result<ImageFacts> find_image(Engine& engine, const std::string& name,
   return std::move(*found);
 }
 
-Result<ProfileOutcome> profile_application(Engine& engine, const ProfileOptions& options,
+std::string application_name(const Instructions& wanted) {
+  if (!wanted.name.empty()) return wanted.name;
+  return wanted.command.empty() ? wanted.image : std::string(base_name(wanted.command[0]));
+}
+
+Result<ProfileOutcome> profile_application(Engine* engine, const ProfileOptions& options,
                                            session::SignalQueue& signals,
                                            const ProfileHooks& hooks) {
-  FATHOM_TRY(remove_abandoned(engine));
+  if (engine != nullptr) FATHOM_TRY(remove_abandoned(*engine));
   return Profiler(engine, options, signals, hooks).run();
 }
 

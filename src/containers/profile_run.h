@@ -27,15 +27,20 @@ struct ProfileHooks {
 };
 
 struct ProfileOutcome {
-  int exit = 0;  // the application's, of its first plain run
+  int exit = 0;            // the application's, of its first plain run
+  std::size_t failed = 0;  // runs that the check of success did not accept, where one was asked for
   analysis::Profile profile;
   std::vector<Error> troubles;  // of recordings; the application was not affected
 };
 
 // kDenied: the engine's no, whose status is refusal_status(). Nothing is left behind then.
-Result<ProfileOutcome> profile_application(Engine& engine, const ProfileOptions& options,
+// `engine`: nullptr for a command of this machine.
+Result<ProfileOutcome> profile_application(Engine* engine, const ProfileOptions& options,
                                            session::SignalQueue& signals,
                                            const ProfileHooks& hooks);
+
+// What people call it: its name, its image or its program.
+[[nodiscard]] std::string application_name(const Instructions& wanted);
 
 // The image, which is fetched where it is not there.
 Result<ImageFacts> find_image(Engine& engine, const std::string& name,

@@ -110,11 +110,13 @@ Status Recorder::open() {
   program_ = std::make_shared<GateCaller>();
   session::WatchRecordingSpec spec;
   spec.directory = options_.directory;
-  spec.origin = "container";
+  spec.origin = options_.container.empty() ? "run" : "container";
   spec.command = options_.command;
   spec.layers = options_.plan.states;
-  spec.facts["image"] = options_.image;
-  spec.facts[trace::kContainerFact] = options_.container;
+  if (!options_.container.empty()) {
+    spec.facts["image"] = options_.image;
+    spec.facts[trace::kContainerFact] = options_.container;
+  }
   spec.library = options_.mount != nullptr ? options_.library : "";
   spec.resolver = names_in(program_, files_);
   FATHOM_ASSIGN(recording_, session::WatchRecording::begin(spec));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One recording of a container's processes, which are nobody's descendants here: the in-process
 // layers write through the broker, the layers from outside follow the container's control group.
+// Also of a command of this machine in a control group of its own, from outside alone.
 #pragma once
 
 #include <sys/types.h>
@@ -26,12 +27,12 @@ Result<session::LayerPlan> plan_container(const std::string& layers, bool inside
 struct RecorderOptions {
   std::string directory;  // of the recording; must not exist
   session::LayerPlan plan;
-  std::string image;
-  std::string container;             // its id
+  std::string image = {};
+  std::string container = {};        // its id; "": a command of this machine
   std::vector<std::string> command;  // of the application
   double hz = 10;
   const PrivateMount* mount = nullptr;  // nullptr: recorded from outside alone
-  std::string library;                  // on this machine; "": likewise
+  std::string library = {};             // on this machine; "": likewise
 };
 
 struct Ending {

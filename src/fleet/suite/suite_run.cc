@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/application/comparison.h"
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -23,7 +24,7 @@ class Suite {
   Result<SuiteResult> run() {
     result_.run = plan_.run;
     FATHOM_ASSIGN(std::vector<SuiteItem> items, items_of(spec_));
-    for (SuiteItem& item : items) result_.items.push_back({std::move(item), {}, {}, "", {}});
+    for (SuiteItem& item : items) result_.items.push_back({.item = std::move(item)});
     submitted_.resize(spec_.entries.size());
     if (const Status went = go(); !went) {
       cancel_all();
@@ -175,7 +176,18 @@ class Suite {
     result.outcome = state.outcome;
     result.host = state.host;
     open_.erase(id);
+    const std::string profile = profile_folder(plan_, result_, number);
+    const Result<analysis::ProfileFigures> figures =
+        profile.empty() ? Error{Code::kNotFound, "", ""} : analysis::load_figures(profile);
+    result.accepted = figures && is_accepted(*figures);
     return {};
+  }
+
+  // An image's check of success may accept other statuses than 0.
+  static bool is_accepted(const analysis::ProfileFigures& figures) {
+    return figures.is_checked && std::ranges::all_of(figures.runs, [](const auto& run) {
+             return run.success.value_or(false);
+           });
   }
 
   Status do_again(const std::string& id, std::size_t number, const WorkState& state) {
@@ -230,8 +242,8 @@ std::size_t SuiteResult::ended() const {
 }
 
 std::size_t SuiteResult::failed() const {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      items, [](const ItemResult& one) { return one.outcome && one.outcome->exit != 0; }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(items, [](const ItemResult& one) { return one.has_failed(); }));
 }
 
 std::size_t SuiteResult::lost() const { return items.size() - ended(); }

@@ -22,6 +22,9 @@ struct ItemResult {
   std::vector<std::string> lost;  // why earlier attempts came to nothing
   std::string host;
   std::optional<WorkOutcome> outcome;  // none: lost twice, or cancelled
+  bool accepted = false;  // the check of its instructions calls it a success, whatever its status
+
+  [[nodiscard]] bool has_failed() const { return outcome && outcome->exit != 0 && !accepted; }
 };
 
 struct SuiteResult {
@@ -30,7 +33,7 @@ struct SuiteResult {
   bool cancelled = false;
 
   [[nodiscard]] std::size_t ended() const;
-  [[nodiscard]] std::size_t failed() const;  // ended with another exit status than 0
+  [[nodiscard]] std::size_t failed() const;  // another exit status than 0, which no check accepts
   [[nodiscard]] std::size_t lost() const;    // nobody knows how they would have ended
   [[nodiscard]] std::size_t redone() const;
 };

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// Reads a tar (ustar, with the long names of GNU and pax) as it comes, in pieces of any length.
+// Nothing in it is trusted: headers have a sum, names that are handed on are any bytes without a
+// zero, and no length takes memory before it is there.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace fathom::containers {
+
+enum class TarKind : std::uint8_t { kFile, kDirectory, kLink, kOther };
+
+struct TarMember {
+  TarKind kind = TarKind::kOther;
+  std::string name = {};
+  std::uint64_t size = 0;  // of its content, which follows
+};
+
+// What comes out of it. An error ends the reading.
+class TarTaker {
+ public:
+  virtual ~TarTaker() = default;
+  virtual Status begin(const TarMember& member) = 0;
+  virtual Status content(std::string_view bytes) = 0;  // never more than its size
+  virtual Status end() = 0;
+};
+
+class TarReader {
+ public:
+  explicit TarReader(TarTaker& taker) : taker_(taker) {}
+  // kCorrupt: this is no tar.
+  Status feed(std::string_view bytes);
+  // No more comes. kCorrupt: it is cut off.
+  [[nodiscard]] Status finish() const;
+
+ private:
+  static constexpr std::size_t kBlock = 512;
+  enum class State : std::uint8_t { kHeader, kContent, kLongName, kPax, kSkip, kPadding, kEnd };
+
+  Status read_header();
+  Status begin_extra(State state, std::uint64_t size);
+  Status begin_member(char kind, std::uint64_t size);
+  Status take_extra(std::string_view bytes);
+  Status end_content();
+  void read_pax();
+
+  TarTaker& taker_;
+  State state_ = State::kHeader;
+  std::string block_;      // of a header, or what a long name or pax has so far
+  std::string long_name_;  // for the next member; "": none
+  std::uint64_t long_size_ = 0;
+  bool has_long_size_ = false;
+  std::uint64_t left_ = 0;  // of the content
+  std::size_t padding_ = 0;
+};
+
+}  // namespace fathom::containers

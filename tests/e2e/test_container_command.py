@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""fathom container run with a command of this machine: no engine, the same results."""
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from jobs import alone
+from kit import Box, Process, Skipped, check, check_true
+
+GROUPS = Path("/sys/fs/cgroup")
+NO_GROUP = "was measured by its processes, as no control group could be made"
+
+
+def start(box: Box, spec: dict[str, Any], out: str, by: tuple[str, ...] = ()) -> Process:
+    (box.dir / f"{out}.yaml").write_text(json.dumps(spec))
+    command = (*by, "/usr/bin/env", "--default-signal=INT,QUIT", box.kit.fathom, "container", "run", "-q")
+    none = {"DOCKER_HOST": "unix:///no/engine"}
+    return box.start(*command, "-o", box.root / out, box.dir / f"{out}.yaml", env=none)
+
+
+def run(
+    box: Box, spec: dict[str, Any], out: str, status: int = 0, by: tuple[str, ...] = ()
+) -> tuple[bytes, bytes, Any]:
+    stdout, stderr = box.finish(start(box, spec, out, by), status)
+    profile = box.root / out / "profile.json"
+    return stdout, stderr, json.loads(profile.read_text()) if profile.exists() else None
+
+
+def test_container_command_without_an_engine(box: Box) -> None:
+    """Streams, status, recordings, outputs and the check are as of a container."""
+    words = (
+        "echo $WORD; echo err >&2; cat /etc/passwd > /dev/null; mkdir -p o; echo 1 > o/x; ln -sf /etc o/link; exit 7"
+    )
+    spec = {"command": ["sh", "-c", words], "environment": {"WORD": "out"}, "outputs": ["o"], "success": {"exit": [7]}}
+    out, err, profile = run(box, spec, "all", 7)
+    check("stdout, stderr", (b"out\n", b"err\n"), (out, err))
+    ended = [(r["kind"], r["exit"], r["success"]) for r in profile["runs"]]
+    check("runs", [("probed", 7, True), ("plain", 7, True)], ended)
+    kept = [(box.root / "all" / name).read_bytes() for name in ("stdout-1", "stderr-2", "outputs-2/o/x")]
+    check("kept", [b"out\n", b"err\n", b"1\n"], kept)
+    check("left out", [{"links": 1}] * 2, [one["left_out"] for one in profile["outputs"]])
+    box.trace = box.root / "all" / "run-1.fathom"
+    check_true("calls of the probed run", box.count("layer = 'posix'") > 0)
+    box.trace = box.root / "all" / "run-2.fathom"
+    check("events of the plain run", 0, box.count("layer <> 'resource'"))
+    _, err, profile = run(box, {"command": ["no-such-program"]}, "none", 127)
+    check("lines, results", (1, None), (err.count(b"\n"), profile))
+
+
+def test_container_command_is_stopped(box: Box) -> None:
+    """Time is over: SIGINT, SIGTERM, SIGKILL; and a signal to us reaches it."""
+    words = "trap 'echo int' INT; trap 'echo term' TERM; while :; do sleep 0.1; done"
+    spec = {"command": ["sh", "-c", words], "duration": "1s", "grace": "1s"}
+    out, _, profile = run(box, spec, "late", 137)
+    check("signals", [b"int\nterm\n"] * 2, [(box.root / "late" / f"stdout-{number}").read_bytes() for number in (1, 2)])
+    check("stdout", b"int\nterm\n", out)
+    check("timed out", [(137, True)] * 2, [(r["exit"], r["timed_out"]) for r in profile["runs"]])
+    words = "trap 'echo over; exit 5' TERM; echo begun; while :; do sleep 0.1; done"
+    process = start(box, {"command": ["sh", "-c", words], "runs": ["plain"]}, "told")
+    kept = box.root / "told" / "stdout-1"
+    box.wait_for("its begin", lambda: kept.exists() and kept.read_bytes() == b"begun\n")
+    process.send_signal(signal.SIGTERM)
+    out, _ = box.finish(process, 5)
+    check("stdout", b"begun\nover\n", out)
+
+
+def processes_with(word: str) -> list[int]:
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (place / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if word.encode() in words.split(b"\0"):
+            found.append(int(place.name))
+    return found
+
+
+def groups_of(pid: int) -> list[Path]:
+    return list(GROUPS.glob(f"**/fathom-run-{pid}.*"))
+
+
+def needs_groups(profile: Any) -> None:
+    told = [line for line in profile["words"] if NO_GROUP in line]
+    if told:
+        raise Skipped(told[0])
+
+
+def test_container_command_daemons_end_with_it(box: Box) -> None:
+    """A process that left the tree, the session and the streams is ended with either kind of run, and told."""
+    mark = f"1000.{os.getpid()}"
+    words = (
+        f"(setsid sleep {mark} >/dev/null 2>&1 &); (setsid sh -c 'trap : TERM HUP; sleep {mark}' &); echo on; exit 0"
+    )
+    process = start(box, {"command": ["sh", "-c", words]}, "daemons")
+    out, _ = box.finish(process, 0)
+    check("stdout, daemons, groups", (b"on\n", [], []), (out, processes_with(mark), groups_of(process.pid)))
+    told = json.loads((box.root / "daemons" / "profile.json").read_text())["words"]
+    for number in (1, 2):
+        check_true(f"told: {told}", any(line.startswith(f"Run {number} left ") for line in told))
+    box.trace = box.root / "daemons" / "run-1.fathom"
+    check_true("calls of the probed run", box.count("layer = 'posix'") > 0)
+
+
+@alone("holds memory against a number")
+def test_container_command_is_measured_by_a_group(box: Box) -> None:
+    """The plain run has a control group of its own: memory that processes share counts once; the group goes with it."""
+    words = (
+        "import mmap, os, time\n"
+        "shared = mmap.mmap(-1, 64 << 20)\n"
+        "shared.write(b'x' * (64 << 20))\n"
+        "for _ in range(3):\n"
+        "    if os.fork() == 0:\n"
+        "        sum(shared[::4096])\n"
+        "        time.sleep(1.5)\n"
+        "        os._exit(0)\n"
+        "time.sleep(1.5)\n"
+    )
+    process = start(box, {"command": ["python3", "-c", words], "runs": ["plain"]}, "group")
+    box.finish(process, 0)
+    profile = json.loads((box.root / "group" / "profile.json").read_text())
+    needs_groups(profile)
+    memory = profile["needs"]["memory_bytes"]
+    check_true(f"shared once: {memory}", 64 << 20 < memory["peak"] < 160 << 20 and "reason" not in memory)
+    check_true(f"processes: {profile['needs']['pids']}", profile["needs"]["pids"]["peak"] >= 4)
+    check_true(
+        f"network: {profile['needs']['net_in_rate']}", "the machine's" in profile["needs"]["net_in_rate"]["reason"]
+    )
+    check("groups that are left", [], groups_of(process.pid))
+    box.trace = box.root / "group" / "run-1.fathom"
+    check_true("series of the group", box.value("SELECT count(*) FROM counters WHERE name = 'cgroup_working_set'") > 0)
+
+
+def test_container_command_without_control_groups(box: Box) -> None:
+    """Where no group can be made, processes tell, and one sentence says so."""
+    hidden = ("unshare", "--mount", "sh", "-c", 'umount -R -l /sys/fs/cgroup && exec "$@"', "sh")
+    if subprocess.run([*hidden, "true"], capture_output=True).returncode != 0:
+        raise Skipped("control groups cannot be hidden here")
+    _, _, profile = run(box, {"command": ["sleep", "0.5"], "runs": ["plain"]}, "hidden", by=hidden)
+    told = [line for line in profile["words"] if NO_GROUP in line]
+    check(f"told: {profile['words']}", 1, len(told))
+    check_true(f"{profile['needs']}", profile["needs"]["memory_bytes"]["reason"].startswith("resident sets"))
+
+
+def test_container_command_of_a_killed_owner(box: Box) -> None:
+    """SIGKILL to us ends the program; the next run removes the group, and whoever is in it."""
+    mark = f"2000.{os.getpid()}"
+    words = f"sleep {mark} & echo begun; wait"
+    process = start(box, {"command": ["sh", "-c", words], "runs": ["plain"]}, "killed")
+    kept = box.root / "killed" / "stdout-1"
+    box.wait_for("its begin", lambda: kept.exists() and kept.read_bytes() == b"begun\n")
+    had_group = bool(groups_of(process.pid))
+    process.kill()
+    process.wait()
+    _, _, profile = run(box, {"command": ["true"], "runs": ["plain"]}, "next")
+    for pid in processes_with(mark) if not had_group else []:
+        os.kill(pid, signal.SIGKILL)
+    needs_groups(profile)
+    check("groups, processes", (True, [], []), (had_group, groups_of(process.pid), processes_with(mark)))
