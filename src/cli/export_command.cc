@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/shown_rows.h"
 #include "base/files.h"
 #include "base/ids.h"
 #include "base/text.h"
@@ -105,6 +106,18 @@ Status check_stacks(const render::ExporterDef& exporter, const Options& options)
   return {};
 }
 
+// A condition is about events: samples and other tables do not have their columns.
+Status check_condition(const render::ExporterDef& exporter, const Options& options) {
+  if (options.filters.condition.empty()) return {};
+  if (!options.table.empty() && options.table != "events")
+    return usage_error("--where is about events, not about " + escape_control(options.table),
+                       "leave --where or --table out");
+  if (exporter.write_stacks != nullptr && options.weight != "calls")
+    return usage_error("--where is about events, and format " + options.format + " shows samples",
+                       "add --weight calls, or use another format: all others take --where");
+  return {};
+}
+
 Status check(const render::ExporterDef& exporter, const Options& options) {
   if (options.output.ends_with(".gz") && exporter.gzip == render::Gzip::kNever)
     return usage_error("format " + options.format + " is never compressed",
@@ -120,6 +133,7 @@ Status check(const render::ExporterDef& exporter, const Options& options) {
     return usage_error("format " + options.format + " is not made of one table",
                        "leave --table out, or use --format csv or parquet");
   FATHOM_TRY(check_stacks(exporter, options));
+  FATHOM_TRY(check_condition(exporter, options));
   const bool of_rows = exporter.of_rows;
   if (!of_rows && (options.anonymize || !options.split.empty()))
     return usage_error("format " + options.format + " supports neither --anonymize nor --split",
@@ -131,6 +145,7 @@ Status check(const render::ExporterDef& exporter, const Options& options) {
 Result<render::FlameTree> base_of(const Options& options, analysis::RowFilter filter,
                                   render::StackWeight weight) {
   FATHOM_ASSIGN(analysis::Store store, open_store(options.base, {.remembers_files = true}));
+  FATHOM_TRY(analysis::judge_condition(store, filter.condition));
   filter.pids.clear();
   Result<render::FlameTree> tree =
       convert::flames_of(store, std::move(filter), weight, options.anonymize ? options.key : "");
@@ -153,6 +168,7 @@ Status write(const Options& options, const render::ExporterDef& exporter,
       analysis::Store store,
       open_store(options.trace, {.output = exporter.by_database ? directory_of(options.output) : "",
                                  .remembers_files = exporter.by_thread}));
+  FATHOM_TRY(analysis::judge_condition(store, filter.condition));
   convert::Export work(store, exporter, options.anonymize ? options.key : "");
   work.choose(choice);
   return options.split.empty() ? work.write(options.output, std::move(filter))
@@ -192,6 +208,7 @@ const CommandDef kExportCommand = {
         "fathom export run.fathom --format perfetto -o run.pftrace\n"
         "fathom export run.fathom --format pfw -o run.pfw.gz --layers posix,stdio\n"
         "fathom export run.fathom --format html -o run.html\n"
+        "fathom export run.fathom --format csv -o slow.csv --where \"dur > 1000000\"\n"
         "fathom export new.fathom --format flamegraph --differential old.fathom -o new.svg",
     .run = run,
 };

@@ -32,6 +32,9 @@ void declare_filters(Parser& parser, FilterOptions& options) {
                 "only what ends at or after this time, in seconds since the start");
   parser.option("--to", options.to, "SECONDS",
                 "only what begins before this time, in seconds since the start");
+  parser.option(
+      "--where", options.condition, "SQL",
+      "only events that match this condition, e.g. \"bytes < 4096 AND file LIKE '/data/%'\"");
 }
 
 Result<analysis::RowFilter> filter_of(const Parser& parser, const FilterOptions& options) {
@@ -39,6 +42,7 @@ Result<analysis::RowFilter> filter_of(const Parser& parser, const FilterOptions&
   FATHOM_TRY(analysis::check_layers(options.layers));
   filter.layers = options.layers;
   filter.names = options.names;
+  filter.condition = options.condition;
   for (const std::string& text : options.pids) {
     const Result<std::int64_t> pid = parse_int(text);
     if (!pid)

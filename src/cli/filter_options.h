@@ -15,6 +15,7 @@ struct FilterOptions {
   std::vector<std::string> layers, pids, names;
   double from = 0;
   double to = 0;
+  std::string condition;
 };
 
 void declare_filters(Parser& parser, FilterOptions& options);

@@ -3,7 +3,6 @@
 // and ends the process itself when that is not enough.
 #include "cli/question_guard.h"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,7 +16,6 @@
 
 #include "base/clock.h"
 #include "base/files.h"
-#include "base/memory.h"
 #include "base/memory_limit.h"
 #include "base/scratch.h"
 #include "base/text.h"
@@ -30,19 +28,6 @@ constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kGraceNs = 1'000'000'000;  // for a question to end by itself
 
 enum class Ended : std::uint8_t { kNot, kBySignal, kByTime, kByMemory };
-
-// One allocation can take everything before anybody looks: such a one is to fail. Only what is
-// mapped can be bounded, and allocators and threads map more than they use.
-void bound_mapped_memory(std::uint64_t allowed) {
-  constexpr std::uint64_t kStack = 16ULL << 20U;  // of a thread, with its allocator's part
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_DATA, &limit) != 0) return;
-  const std::uint64_t threads = std::max(1U, std::thread::hardware_concurrency());
-  const rlim_t most =
-      own_memory("VmData:") + 2 * allowed + MemoryLimit::kOwnRoom + threads * kStack;
-  limit.rlim_cur = std::min(limit.rlim_max, std::min(limit.rlim_cur, most));
-  (void)::setrlimit(RLIMIT_DATA, &limit);
-}
 
 // Signals that others send, and those that a thread of ours brings upon itself by a write: to a
 // pipe that nobody reads, or beyond a limit of file sizes. All end a process unless it says no.
@@ -111,7 +96,7 @@ void Guard::begin(const QuestionLimits& limits) {
   limits_ = limits;
   memory_ = MemoryLimit(limits.memory_bytes);
   memory_.begin();
-  bound_mapped_memory(memory_.bytes());
+  memory_.bound_process();
   if (limits.timeout_ns != 0) deadline_ns_ = now_monotonic_ns() + limits.timeout_ns;
   take_signals();
 }

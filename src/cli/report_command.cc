@@ -34,7 +34,6 @@ struct Arguments {
   analysis::ViewOptions options;
   std::vector<std::string> rules;
   FilterOptions filters;
-  std::string condition;
   std::string memory;
 };
 
@@ -66,12 +65,10 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   parser.option("--depth", a.options.depth, "N",
                 "tree: show N levels; directories: show those at level N");
   parser.option("--call", a.options.call, "NAME",
-                "explain: the call to explain (default: the one that took longest)");
+                "explain: the call to explain (default: of libraries and the kernel, the one that "
+                "took longest)");
   parser.option("--file", a.options.file, "PATH", "explain: only calls on this file");
   declare_filters(parser, a.filters);
-  parser.option(
-      "--where", a.condition, "SQL",
-      "only events that match this condition, e.g. \"bytes < 4096 AND file LIKE '/data/%'\"");
   parser.option("--memory", a.memory, "SIZE",
                 "memory limit for queries (default: half of the machine's), e.g. 2GB; larger sorts "
                 "go to $TMPDIR or /var/tmp");
@@ -111,7 +108,6 @@ Result<int> run(Parser& parser) {
   FATHOM_ASSIGN(const analysis::ViewDef* view,
                 analysis::choose_view(arguments.view, arguments.options));
   FATHOM_ASSIGN(analysis::RowFilter filter, filter_of(parser, arguments.filters));
-  filter.condition = arguments.condition;
   FATHOM_ASSIGN(const std::vector<analysis::Rule> rules, analysis::rules_for(arguments.rules));
   arguments.options.rules = rules;
   FATHOM_ASSIGN(const std::string trace, find_trace(arguments.trace));

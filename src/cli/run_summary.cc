@@ -110,6 +110,7 @@ std::string section(std::string_view title, const Sums& sums) {
 }
 
 constexpr std::size_t kStateWidth = 9;
+constexpr std::int64_t kLeastShown = 1000;  // of the whole: less is rounding
 
 // The start of a function's name tells more than its end.
 std::string shortened_function(const std::string& name) {
@@ -124,15 +125,15 @@ std::string shortened_function(const std::string& name) {
 std::string time_line(std::string_view state, const std::string& what, std::int64_t ns,
                       const trace::ThreadTime& time) {
   if (ns <= 0) return "";
-  const double share = 100 * static_cast<double>(ns) / static_cast<double>(time.whole());
-  return fmt::format("  {:<{}}{:<{}}  {:>10}  {:>8.1f} %\n", state, kStateWidth,
-                     shortened_function(what), kNameWidth - kStateWidth,
+  const double share = 100 * static_cast<double>(ns) / static_cast<double>(time.life);
+  const std::string name = fmt::format("{:<{}}{}", state, kStateWidth, shortened_function(what));
+  return fmt::format("  {:<{}}  {:>10}  {:>8.1f} %\n", name, kNameWidth,
                      human_ns(static_cast<double>(ns)), share);
 }
 
 // What threads did, with functions and the sums of their waits.
 std::string time_section(const trace::ThreadTime& time) {
-  if (time.whole() <= 0) return "";
+  if (time.life <= 0 || time.unexplained() == time.life) return "";  // no samples
   std::string text =
       fmt::format("\n  {:<{}}  {:>10}  {:>10}\n", "all threads' time", kNameWidth, "time", "share");
   std::int64_t rest = time.running;
@@ -143,7 +144,9 @@ std::string time_section(const trace::ThreadTime& time) {
   }
   text += time_line("running", "(other functions)", rest, time);
   text += time_line("waiting", "", time.waiting, time);
-  return text + time_line("ready", "(no CPU was free)", time.ready, time);
+  text += time_line("ready", "(no CPU was free)", time.ready, time);
+  const bool shows = time.unexplained() >= time.life / kLeastShown;
+  return text + (shows ? time_line("unexplained", "", time.unexplained(), time) : "");
 }
 
 // Where the library cannot be in a program, none of its layers is recorded.

@@ -9,6 +9,7 @@
 namespace fathom::cli {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -34,6 +35,26 @@ TEST(RunSummary, NothingIsSaidOfNothing) {
   EXPECT_EQ(summary_of(totals),
             "fathom: 1.50 s wall time, 1 process, 0 events, nothing lost\n\n"
             "  recorded in here\n  next: fathom report here\n");
+}
+
+// Shares are of the threads' lives, as in view `time`.
+TEST(RunSummary, WhatNoSampleTellsTakesNothingFromTheRest) {
+  trace::Totals totals;
+  totals.time = {.life = 57'000'000,
+                 .running = 6'390'000,
+                 .waiting = 2'000'000,
+                 .ready = 17'400'000,
+                 .functions = {{"work", 6'390'000}}};
+  const std::string text = summary_of(totals);
+  EXPECT_THAT(text, ContainsRegex("running  work +6[.]39 ms +11[.]2 %"));
+  EXPECT_THAT(text, ContainsRegex("ready    .no CPU was free. +17[.]4 ms +30[.]5 %"));
+  EXPECT_THAT(text, ContainsRegex("\n  unexplained +31[.]2 ms +54[.]8 %\n"));
+}
+
+TEST(RunSummary, OfThreadsThatNobodySampledNoTimeIsTold) {
+  trace::Totals totals;
+  totals.time.life = 57'000'000;
+  EXPECT_THAT(summary_of(totals), Not(HasSubstr("threads' time")));
 }
 
 }  // namespace

@@ -49,6 +49,11 @@ std::size_t count_of(const Head& head, std::string_view name) {
       head.headers, [&](const Header& header) { return same_letters(header.name, name); }));
 }
 
+bool looks_at_host(const Admission& admission, const Head& head) {
+  if (admission.hosts.empty()) return false;
+  return !admission.frees_programs || !cookie_values(head, admission.cookie).empty();
+}
+
 bool is_api(std::string_view target) { return target.starts_with("/api/"); }
 
 // A form of our own page says "null": it is told to name no referrer.
@@ -89,18 +94,24 @@ Admission admission_for(const std::string& listen_host, bool is_unspecified) {
   Admission admission;
   for (const std::string_view name : kLoopback) admission.hosts.emplace_back(name);
   admission.any_number = is_unspecified;
-  std::string given = is_unspecified ? own_name() : small(listen_host);
-  if (given.find(':') != std::string::npos) given = "[" + given + "]";
-  if (!given.empty()) admission.hosts.push_back(std::move(given));
+  add_host(admission, is_unspecified ? own_name() : listen_host);
   return admission;
 }
 
-std::optional<Response> refuse_stranger(const Admission& admission, const Head& head) {
-  if (!admission.hosts.empty() &&
+void add_host(Admission& admission, const std::string& name) {
+  std::string host = small(name);
+  if (host.find(':') != std::string::npos && !host.starts_with('[')) host = "[" + host + "]";
+  if (!host.empty()) admission.hosts.push_back(std::move(host));
+}
+
+std::optional<Response> refuse_stranger(const Admission& admission, const Head& head,
+                                        bool is_program) {
+  if (admission.frees_programs && is_program) return std::nullopt;
+  if (looks_at_host(admission, head) &&
       (count_of(head, "host") != 1 || !is_known(admission, host_name(head.header("host")))))
     return refusal(421,
                    "this server is not known by the name in the header Host; use the address "
-                   "that it printed",
+                   "that it printed, or tell fathom server its names (--name)",
                    "host");
   if (count_of(head, "origin") > 0 && (count_of(head, "origin") > 1 || !is_own_origin(head)))
     return refusal(403, "requests of pages from elsewhere (header Origin) are refused", "origin");
@@ -110,21 +121,19 @@ std::optional<Response> refuse_stranger(const Admission& admission, const Head& 
   return std::nullopt;
 }
 
-std::string_view cookie_value(const Head& head, std::string_view name) {
-  std::string_view found;
-  std::size_t count = 0;
-  if (name.empty()) return {};
+std::vector<std::string_view> cookie_values(const Head& head, std::string_view name) {
+  std::vector<std::string_view> found;
+  if (name.empty()) return found;
   for (const Header& header : head.headers) {
     if (!same_letters(header.name, "cookie")) continue;
     for (const std::string_view pair : split(header.value, ';')) {
       const std::string_view text = trim(pair);
       const std::size_t equals = text.find('=');
       if (equals == std::string_view::npos || text.substr(0, equals) != name) continue;
-      found = text.substr(equals + 1);
-      ++count;
+      found.push_back(text.substr(equals + 1));
     }
   }
-  return count == 1 ? found : std::string_view();
+  return found;
 }
 
 Header set_cookie(const Admission& admission, const std::string& value) {

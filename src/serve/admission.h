@@ -18,21 +18,26 @@ struct Admission {
   // this is empty.
   std::vector<std::string> hosts = {};
   bool any_number = false;  // and addresses as numbers, which no name server can be asked for
+  // Programs with a token may use any name; the Host is looked at where the cookie comes along.
+  bool frees_programs = false;
   std::string cookie = {};  // the name of the page's cookie; "": there is none
   bool is_secure = false;   // behind TLS: the cookie is for that alone
 };
 
 // Loopback names, and what somebody listens at.
 [[nodiscard]] Admission admission_for(const std::string& listen_host, bool is_unspecified);
+// Another name by which browsers may know this server.
+void add_host(Admission& admission, const std::string& name);
 
-// Why this request is none of ours; nullopt: it may go on.
-[[nodiscard]] std::optional<Response> refuse_stranger(const Admission& admission, const Head& head);
+// Why this request is none of ours; nullopt: it may go on. `is_program`: it has a token.
+[[nodiscard]] std::optional<Response> refuse_stranger(const Admission& admission, const Head& head,
+                                                      bool is_program = false);
 
 // "127.0.0.1:80" and "[::1]:80" without their port, in small letters; "" for what is no host.
 [[nodiscard]] std::string host_name(std::string_view header);
 
-// The value of a cookie; "" where there is none, or more than one.
-[[nodiscard]] std::string_view cookie_value(const Head& head, std::string_view name);
+// All values of a cookie: browsers send those of every port of a host, so others may have set one.
+[[nodiscard]] std::vector<std::string_view> cookie_values(const Head& head, std::string_view name);
 
 // The header that gives a cookie to a browser.
 [[nodiscard]] Header set_cookie(const Admission& admission, const std::string& value);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Any bytes as the headers by which browsers say who they are. Lines are headers; what is let in
-// must have a Host of ours, and an Origin of the same name where it has one.
+// must have a Host of ours, and an Origin of the same name where it has one. A server that frees
+// programs looks at the Host of whoever has a cookie.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -31,7 +32,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         !same_letters(origin.substr(origin.find("//") + 2), head.header("host")))
       std::abort();
   }
-  (void)cookie_value(head, "a");
+  const Admission server{.hosts = {"localhost"}, .frees_programs = true, .cookie = "a"};
+  const bool has_cookie = !cookie_values(head, "a").empty();
+  if (refuse_stranger(server, head, /*is_program=*/true)) std::abort();
+  if (has_cookie && !refuse_stranger(server, head) && host_name(head.header("host")) != "localhost")
+    std::abort();
   std::map<std::string, std::string> form;
   (void)parse_query(text, form);
   return 0;

@@ -67,16 +67,42 @@ TEST(Admission, PagesFromElsewhereAreRefused) {
   EXPECT_EQ(ask({{"Sec-Fetch-Site", "cross-site"}}, "/"), 200) << "a link to the page";
 }
 
+// `fathom server`: programs come through proxies and by any name, browsers by those that it has.
+TEST(Admission, AServerLooksAtTheHostOfWhoHasItsCookie) {
+  Admission server = admission_for("127.0.0.1", false);
+  server.frees_programs = true;
+  server.cookie = "fathom-7";
+  add_host(server, "Fathom.Example");
+  const auto ask = [&](std::vector<Header> headers, bool is_program = false) {
+    const Head head{"GET", "/api/v1/page", std::move(headers)};
+    const std::optional<Response> refused = refuse_stranger(server, head, is_program);
+    return refused ? refused->status : 200;
+  };
+  const Header cookie{"Cookie", "fathom-7=x"};
+  for (const char* host : {"127.0.0.1:7", "localhost:7", "fathom.example", "FATHOM.example:443"})
+    EXPECT_EQ(ask({cookie, {"Host", host}}), 200) << host;
+  for (const char* host : {"evil.example", "evil.example:7", "x.fathom.example", ""})
+    EXPECT_EQ(ask({cookie, {"Host", host}}), 421) << host;
+  EXPECT_EQ(ask({cookie}), 421);
+  EXPECT_EQ(ask({{"Host", "evil.example"}}), 200) << "told apart by its token alone";
+  EXPECT_EQ(ask({{"Cookie", "fathom-8=x"}, {"Host", "evil.example"}}), 200);
+  EXPECT_EQ(ask({cookie, {"Host", "localhost:7"}, {"Origin", "http://localhost:8"}}), 403);
+  EXPECT_EQ(ask({{"Host", "localhost:7"}, {"Origin", "http://evil.example"}}), 403);
+  EXPECT_EQ(ask({cookie, {"Host", "any.example"}, {"Origin", "http://x"}}, true), 200);
+}
+
 TEST(Admission, Cookies) {
   const auto value = [](std::vector<Header> headers) {
     const Head head{"GET", "/", std::move(headers)};
-    return std::string(cookie_value(head, "a"));
+    std::string all;
+    for (const std::string_view one : cookie_values(head, "a")) all += std::string(one) + "|";
+    return all;
   };
-  EXPECT_EQ(value({{"Cookie", "a=1"}}), "1");
-  EXPECT_EQ(value({{"cookie", "b=2; a=1=x;c"}}), "1=x");
+  EXPECT_EQ(value({{"Cookie", "a=1"}}), "1|");
+  EXPECT_EQ(value({{"cookie", "b=2; a=1=x;c"}}), "1=x|");
   EXPECT_EQ(value({{"Cookie", "ab=1; ba=2"}}), "");
-  EXPECT_EQ(value({{"Cookie", "a=1; a=2"}}), "") << "somebody planted one";
-  EXPECT_EQ(value({{"Cookie", "a=1"}, {"Cookie", "a=1"}}), "");
+  EXPECT_EQ(value({{"Cookie", "a=1; a=2"}}), "1|2|") << "another port planted one";
+  EXPECT_EQ(value({{"Cookie", "a=1"}, {"Cookie", "a=1"}}), "1|1|");
   EXPECT_EQ(value({}), "");
   const Header plain = set_cookie({.cookie = "a"}, "v");
   EXPECT_EQ(plain.value, "a=v; Path=/; HttpOnly; SameSite=Strict");

@@ -311,15 +311,21 @@ class CanvasRoutes {
 
 void add_canvas_routes(Router& router, OpenRecordings& recordings) {
   const CanvasRoutes routes(recordings);
-  const auto add = [&](std::string_view path, Response (CanvasRoutes::*answer)(Request&) const) {
-    router.add({"GET", path, Role::kRead, [=](Request& r) { return (routes.*answer)(r); }});
+  const auto add = [&](std::string_view path, std::string_view own,
+                       Response (CanvasRoutes::*answer)(Request&) const) {
+    router.add({"GET",
+                path,
+                Role::kRead,
+                [=](Request& r) { return (routes.*answer)(r); },
+                {},
+                parameters(own, kSelection)});
   };
-  add("/api/v1/tracks", &CanvasRoutes::tracks);
-  add("/api/v1/timeline", &CanvasRoutes::timeline);
-  add("/api/v1/event", &CanvasRoutes::event);
-  add("/api/v1/flame", &CanvasRoutes::flame);
-  add("/api/v1/heatmap", &CanvasRoutes::heatmap);
-  add("/api/v1/offsets", &CanvasRoutes::offsets);
+  add("/api/v1/tracks", "", &CanvasRoutes::tracks);
+  add("/api/v1/timeline", "width tracks flows", &CanvasRoutes::timeline);
+  add("/api/v1/event", "row", &CanvasRoutes::event);
+  add("/api/v1/flame", "weight order invert min", &CanvasRoutes::flame);
+  add("/api/v1/heatmap", "rows what category bins top", &CanvasRoutes::heatmap);
+  add("/api/v1/offsets", "file bins offset_bins", &CanvasRoutes::offsets);
 }
 
 }  // namespace fathom::serve

@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <new>
 #include <stop_token>
 #include <thread>
 
@@ -90,7 +91,7 @@ class CanvasShelf::Entry {
     done_ = 0;
     thread_ = std::jthread([this, wanted](const std::stop_token& stop) {
       const Clock::time_point begun = Clock::now();
-      Result<analysis::Canvas> made = make(wanted, stop);
+      Result<analysis::Canvas> made = make_if_room(wanted, stop);
       const std::lock_guard lock(mutex_);
       building_ = false;
       shop_->making.fetch_sub(1);
@@ -106,6 +107,15 @@ class CanvasShelf::Entry {
       took_ = ended_ - begun;
       ready_.notify_all();
     });
+  }
+
+  // The process may have no more memory than it was given (MemoryLimit::bound_process).
+  Result<analysis::Canvas> make_if_room(const WantedCanvas& wanted, const std::stop_token& stop) {
+    try {
+      return make(wanted, stop);
+    } catch (const std::bad_alloc&) {
+      return ended_question(QuestionEnd::kMemory, shop_->limits);
+    }
   }
 
   Result<analysis::Canvas> make(const WantedCanvas& wanted, const std::stop_token& stop) {

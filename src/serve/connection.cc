@@ -53,12 +53,13 @@ class Connection : public OpenConnection {
         limits_(hall.router->limits()),
         stream_(std::move(stream)),
         reader_(limits_),
-        timer_(stream_.get_executor()) {
-    hall_->connections.insert(this);
+        timer_(stream_.get_executor()),
+        number_(hall.welcomed++) {
+    hall_->connections.emplace(number_, this);
     hall_->router->metrics().open_connection();
   }
   ~Connection() override {
-    hall_->connections.erase(this);
+    hall_->connections.erase(number_);
     hall_->router->metrics().close_connection();
   }
   Connection(const Connection&) = delete;
@@ -70,6 +71,12 @@ class Connection : public OpenConnection {
     if (waits_for_head_) close();
   }
   void close() override { lowest().close(); }
+  bool give_way() override {
+    if (is_known_ || !waits_for_peer_ || gives_way_) return false;
+    gives_way_ = true;
+    close();
+    return true;
+  }
 
   asio::awaitable<void> serve() {
     if (!co_await shake_hands()) co_return;
@@ -98,10 +105,10 @@ class Connection : public OpenConnection {
   asio::awaitable<bool> shake_hands() {
     if constexpr (kIsTls) {
       lowest().expires_after(limits_.header_time);
-      waits_for_head_ = true;
+      waits_for_head_ = waits_for_peer_ = true;
       const auto [error] =
           co_await stream_.async_handshake(asio::ssl::stream_base::server, kAwaited);
-      waits_for_head_ = false;
+      waits_for_head_ = waits_for_peer_ = false;
       co_return !error;
     }
     co_return true;
@@ -110,7 +117,9 @@ class Connection : public OpenConnection {
   // false: the peer is gone, or too slow.
   asio::awaitable<bool> read_more(SteadyTime deadline) {
     lowest().expires_at(deadline);
+    waits_for_peer_ = true;
     const auto [error, size] = co_await stream_.async_read_some(asio::buffer(piece_), kAwaited);
+    waits_for_peer_ = false;
     lowest().expires_never();
     if (error) co_return false;
     reader_.feed({piece_.data(), size});
@@ -163,6 +172,7 @@ class Connection : public OpenConnection {
     Router& router = *hall_->router;
     if (reader_.stage() == RequestReader::Stage::kRefused) co_return co_await refuse_stranger();
     const RequestHead request = reader_.request();
+    is_known_ = router.knows(request.head);
     const bool has_body = request.length > 0 || request.chunked;
     if (std::optional<Response> refused = router.refuse(request.head)) {
       refused->closes = has_body || !request.keeps_open;
@@ -361,8 +371,10 @@ class Connection : public OpenConnection {
     while (!text.empty()) {
       const std::string_view piece = text.substr(0, 4 * kPiece);
       lowest().expires_after(limits_.write_time);
+      waits_for_peer_ = true;
       const auto [error, size] =
           co_await asio::async_write(stream_, asio::buffer(piece.data(), piece.size()), kAwaited);
+      waits_for_peer_ = false;
       lowest().expires_never();
       if (error) co_return false;
       text.remove_prefix(size);
@@ -384,6 +396,7 @@ class Connection : public OpenConnection {
 
   // Closing with bytes unread would reset the connection, and the peer might never see the answer.
   asio::awaitable<void> part() {
+    waits_for_peer_ = true;
     if constexpr (kIsTls) {
       lowest().expires_after(kParting);
       (void)co_await stream_.async_shutdown(kAwaited);
@@ -409,7 +422,11 @@ class Connection : public OpenConnection {
   asio::steady_timer timer_;
   std::array<char, kPiece> piece_;
   std::shared_ptr<std::atomic<bool>> gone_;  // of the request that is being answered
+  std::uint64_t number_;
   bool waits_for_head_ = false;
+  bool waits_for_peer_ = false;  // to send, or to take what is sent
+  bool is_known_ = false;        // the last request came with a token, or the cookie of one
+  bool gives_way_ = false;
 };
 
 template <class Stream>

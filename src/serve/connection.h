@@ -3,8 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
-#include <set>
+#include <map>
 
 #include "base/files.h"
 #include "serve/router.h"
@@ -25,6 +26,8 @@ class OpenConnection {
   virtual ~OpenConnection() = default;
   virtual void stop() = 0;   // as soon as what is under way is done
   virtual void close() = 0;  // now
+  // Closes it if that harms nobody who has a token: none was shown, and it is the peer's turn.
+  virtual bool give_way() = 0;
 
  protected:
   OpenConnection() = default;
@@ -36,10 +39,11 @@ class OpenConnection {
 struct Hall {
   Router* router = nullptr;
   boost::asio::io_context* io = nullptr;
-  boost::asio::thread_pool* pool = nullptr;    // where requests are answered
-  boost::asio::ssl::context* tls = nullptr;    // nullptr: without TLS
-  std::set<OpenConnection*> connections = {};  // those that live
-  std::size_t streams = 0;                     // of events
+  boost::asio::thread_pool* pool = nullptr;                   // where requests are answered
+  boost::asio::ssl::context* tls = nullptr;                   // nullptr: without TLS
+  std::map<std::uint64_t, OpenConnection*> connections = {};  // those that live, oldest first
+  std::uint64_t welcomed = 0;                                 // so many connections until now
+  std::size_t streams = 0;                                    // of events
   bool stopping = false;
   std::function<void()> ended = {};  // called after the end of each connection
 };

@@ -73,8 +73,12 @@ Response diff(const Request& request, OpenRecordings& recordings) {
 }  // namespace
 
 void add_diff_route(Router& router, OpenRecordings& recordings) {
-  router.add({"GET", "/api/v1/diff", Role::kRead,
-              [&recordings](Request& r) { return diff(r, recordings); }});
+  router.add({"GET",
+              "/api/v1/diff",
+              Role::kRead,
+              [&recordings](Request& r) { return diff(r, recordings); },
+              {},
+              parameters("a b by top")});
 }
 
 }  // namespace fathom::serve

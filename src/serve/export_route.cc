@@ -143,8 +143,12 @@ Response export_file(const Request& request, OpenRecordings& recordings) {
 }  // namespace
 
 void add_export_route(Router& router, OpenRecordings& recordings) {
-  router.add({"GET", "/api/v1/export", Role::kRead,
-              [&recordings](Request& r) { return export_file(r, recordings); }});
+  router.add({"GET",
+              "/api/v1/export",
+              Role::kRead,
+              [&recordings](Request& r) { return export_file(r, recordings); },
+              {},
+              parameters("format dialect table weight key", kSelection)});
 }
 
 }  // namespace fathom::serve

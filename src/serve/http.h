@@ -43,6 +43,7 @@ struct Request {
   std::map<std::string, std::string> places;  // what stood for {job} in the path
   std::map<std::string, std::string> query;
   Role role = Role::kNobody;  // of who asks
+  bool has_key = false;       // and has shown a token, or the page's key beside its cookie
   // Becomes true when the client goes away or the server stops: nobody waits for the answer.
   std::shared_ptr<const std::atomic<bool>> gone = {};
   // Answers the client in place of a question that goes on though it was to end. Any thread.

@@ -18,7 +18,10 @@ constexpr auto kAskAgain = 100ms;
 
 class OnePlace : public RecordingPlaces {
  public:
-  explicit OnePlace(KnownRecording recording) : recording_(std::move(recording)) {}
+  // The document goes to others, whom our folders do not concern.
+  explicit OnePlace(KnownRecording recording) : recording_(std::move(recording)) {
+    recording_.place.clear();
+  }
   Result<std::vector<KnownRecording>> list() override { return std::vector{recording_}; }
   Result<KnownRecording> find(const std::string& /*id*/) override { return recording_; }
 

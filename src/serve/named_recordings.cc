@@ -21,6 +21,14 @@ std::string short_name(const NamedTrace& trace) {
   return name.empty() || name == "/" ? trace.name : name;
 }
 
+// Another tool's trace was imported to a path that goes with this process: it stays what was typed.
+// 'last' may be another one tomorrow.
+std::string place_of(const NamedTrace& trace) {
+  if (!trace.name.starts_with(trace.path) && trace.name != "last") return trace.name;
+  const Result<std::string> whole = absolute_path(trace.path);
+  return whole ? *whole : trace.name;
+}
+
 bool has_id(const std::vector<KnownRecording>& all, const std::string& id) {
   return std::ranges::find(all, id, &KnownRecording::id) != all.end();
 }
@@ -32,7 +40,8 @@ void add_inner(const KnownRecording& root, std::vector<KnownRecording>& all) {
   for (const std::string& path : inner) {
     if (!path.starts_with(root.path + "/")) continue;
     const std::string step = path.substr(root.path.size() + 1);
-    all.push_back({root.id + "/" + step, root.name + "/" + step, path});
+    all.push_back(
+        {root.id + "/" + step, root.name + "/" + step, path, {}, root.place + "/" + step});
   }
 }
 
@@ -44,7 +53,8 @@ NamedRecordings::NamedRecordings(std::vector<NamedTrace> traces) {
     const std::string name = short_name(trace);
     std::string id = name;
     for (int number = 2; has_id(roots_, id); ++number) id = name + "-" + std::to_string(number);
-    roots_.push_back({id, name, std::move(trace.path)});
+    std::string place = place_of(trace);
+    roots_.push_back({id, name, std::move(trace.path), {}, std::move(place)});
   }
 }
 

@@ -30,6 +30,7 @@ struct KnownRecording {
   std::string name;  // for people
   std::string path;  // to open: a recording, or a directory whose recordings are shown as one
   analysis::RowFilter part = {};  // all that is shown of it, whatever a request selects
+  std::string place = {};         // by which commands on this machine find it; empty: they need not
 };
 
 // What a request that selects `asked` is shown.

@@ -211,7 +211,7 @@ class PageData::State {
   }
 
   Status ask_statements() {
-    for (const char* name : {"sampled_events", "calls", "file_times"}) {
+    for (const char* name : {"event_count", "sampled_events", "calls", "file_times"}) {
       FATHOM_ASSIGN(statements_[name], site_.query(statement(name)));
     }
     for (const std::int64_t bins : {600, 200, 60, 10}) {

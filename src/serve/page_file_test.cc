@@ -54,6 +54,8 @@ TEST_F(PageFile, HoldsWhatTheRoutesAnswer) {
       {"/report/overview", ""},
       {"/report/files", "?top=1000"},
       {"/report/explain", ""},
+      {"/report/time?by=state,cause&top=0", ""},  // sums: all rows
+      {"/report/gpu-idle", "?top=1000"},
       {"/heatmap?rows=file&what=bytes&category=all", "&bins=240&top=64"}};
   for (const auto& [asked, detail] : questions) {
     ASSERT_TRUE(all.contains(asked)) << asked;

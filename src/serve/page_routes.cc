@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The page at /, and how a browser gets in: with the token in the address, once, or typed into the
-// form. From then on a cookie stands for it, and no address holds it.
+// form. From then on a cookie and a key stand for it, and no address holds it. The key comes in the
+// address of the page, which puts it into its storage. It is told to nobody who has the cookie
+// alone.
 #include <utility>
 
 #include "serve/routes.h"
@@ -54,14 +56,20 @@ Response closed_door(const Head& head) {
   return response;
 }
 
-Response let_in(Router& router, const Head& head, const std::string& token) {
-  const std::optional<std::string> cookie = router.tokens().cookie_for(token);
-  if (!cookie) return closed_door(head);
+// Names no fragment: that of the address before, which says what is selected, stays.
+Response lead_to(const std::string& place) {
   Response response;
   response.status = 303;
   response.type = "text/plain; charset=utf-8";
-  response.headers.push_back({"Location", "/"});
-  response.headers.push_back(set_cookie(router.admission(), *cookie));
+  response.headers.push_back({"Location", place});
+  return response;
+}
+
+Response let_in(Router& router, const Head& head, const std::string& token) {
+  const std::optional<PagePass> pass = router.tokens().pass_for(token);
+  if (!pass) return closed_door(head);
+  Response response = lead_to("/?key=" + pass->key);
+  response.headers.push_back(set_cookie(router.admission(), pass->cookie));
   return response;
 }
 
@@ -100,6 +108,8 @@ Response show_page(Router& router, const WebFiles& files, const Request& request
   if (const auto token = request.query.find("token"); token != request.query.end())
     return let_in(router, request.head, token->second);
   if (request.role == Role::kNobody) return closed_door(request.head);
+  // Somebody's link must not make the page forget its own key.
+  if (request.query.contains("key") && !request.has_key) return lead_to("/");
   const WebFile* page = files.file("/index.html");
   return page == nullptr ? refusal(404, "this build has no page") : send(request, *page);
 }
@@ -107,11 +117,22 @@ Response show_page(Router& router, const WebFiles& files, const Request& request
 }  // namespace
 
 void add_page_routes(Router& router, const WebFiles& files) {
-  router.add({"GET", "/", Role::kNobody, [&](Request& r) { return show_page(router, files, r); }});
+  router.add({"GET",
+              "/",
+              Role::kNobody,
+              [&](Request& r) { return show_page(router, files, r); },
+              {},
+              parameters("token key")});
   router.add({"POST", "/login", Role::kNobody, [&](Request& r) { return log_in(router, r); }});
   for (const WebFile& file : files.all()) {
     if (file.path == "/index.html") continue;
-    router.add({"GET", file.path, Role::kRead, [&file](Request& r) { return send(r, file); }});
+    router.add({"GET",
+                file.path,
+                Role::kRead,
+                [&file](Request& r) { return send(r, file); },
+                {},
+                std::nullopt,
+                /*needs_key=*/false});
   }
 }
 

@@ -205,10 +205,18 @@ Response schema(const Request& request, OpenRecordings& recordings) {
 }  // namespace
 
 void add_query_routes(Router& router, OpenRecordings& recordings) {
-  router.add({"POST", "/api/v1/query", Role::kRead,
-              [&recordings](Request& r) { return query(r, recordings); }});
-  router.add({"GET", "/api/v1/schema", Role::kRead,
-              [&recordings](Request& r) { return schema(r, recordings); }});
+  router.add({"POST",
+              "/api/v1/query",
+              Role::kRead,
+              [&recordings](Request& r) { return query(r, recordings); },
+              {},
+              parameters("")});
+  router.add({"GET",
+              "/api/v1/schema",
+              Role::kRead,
+              [&recordings](Request& r) { return schema(r, recordings); },
+              {},
+              parameters("recording")});
 }
 
 }  // namespace fathom::serve

@@ -6,7 +6,9 @@
 #include "analysis/facts.h"
 #include "analysis/info.h"
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/sum.h"
+#include "base/text.h"
 
 namespace fathom::serve {
 namespace {
@@ -16,6 +18,22 @@ constexpr std::size_t kMostKept = 4096;
 
 void add_once(std::vector<std::string>& all, const std::string& one) {
   if (!one.empty() && std::ranges::find(all, one) == all.end()) all.push_back(one);
+}
+
+// Why it is partial; of several recordings, each that has something to say.
+std::string reason_of(const std::vector<trace::Part>& parts) {
+  std::vector<std::string> reasons;
+  for (const trace::Part& part : parts) {
+    if (analysis::state_of(part) != trace::RunState::kPartial) continue;
+    const std::string& told = part.manifest.state_reason;
+    add_once(reasons, told);
+    for (const trace::DamagedFile& file : part.damaged) {
+      // The first one is told already, by its name.
+      const bool is_told = told.ends_with(std::string(base_name(file.path)) + ": " + file.reason);
+      if (!is_told) add_once(reasons, file.path + ": " + file.reason);
+    }
+  }
+  return join(reasons, "; ");
 }
 
 RecordingCard read_card(const std::string& path, const trace::NameResolver& names) {
@@ -28,6 +46,7 @@ RecordingCard read_card(const std::string& path, const trace::NameResolver& name
   const std::vector<trace::Part>& parts = info->parts;
   card.command = parts.front().manifest.command;
   card.state = analysis::state_of(parts);
+  card.state_reason = reason_of(parts);
   card.wall_ns = analysis::known_wall_ns(parts, analysis::shifts_of(parts));
   card.layers = analysis::layers_of(parts);
   card.losses = analysis::losses_of(parts);

@@ -20,9 +20,10 @@ struct RecordingCard {
   std::string problem;  // why it cannot be opened; then the rest is empty
   std::vector<std::string> command;
   trace::RunState state = trace::RunState::kComplete;
+  std::string state_reason;  // why partial
   std::optional<std::int64_t> wall_ns;
   std::vector<std::string> hosts;
-  std::int64_t events = 0;
+  std::int64_t events = 0;  // of all layers, samples and counters too
   std::vector<trace::LayerState> layers;
   std::vector<trace::Loss> losses;
 };

@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 
+#include "base/escape.h"
 #include "serve/coding.h"
 #include "serve/target.h"
 
@@ -35,6 +36,35 @@ Response no_token() {
   return refusal(401, "a token is needed: Authorization: Bearer TOKEN", "token");
 }
 
+Response no_key() {
+  return refusal(401,
+                 "the page's cookie needs the page's key beside it (header Fathom-Key); open the "
+                 "address that fathom printed",
+                 "key");
+}
+
+bool takes(const Route& route, std::string_view name) {
+  return route.takes && std::ranges::find(*route.takes, name) != route.takes->end();
+}
+
+std::string listed(const std::vector<std::string_view>& names) {
+  std::string text;
+  for (const std::string_view name : names) text += (text.empty() ? "" : ", ") + std::string(name);
+  return text.empty() ? "none" : text;
+}
+
+// A name that nobody knows is a slip: what it was to select would be left unselected.
+std::optional<Response> refuse_parameters(const Route& route,
+                                          const std::map<std::string, std::string>& query) {
+  if (!route.takes) return std::nullopt;
+  for (const auto& [name, value] : query) {
+    if (takes(route, name)) continue;
+    return refusal(400, "there is no parameter '" + escape_name(name.substr(0, 100)) +
+                            "'; this path takes " + listed(*route.takes));
+  }
+  return std::nullopt;
+}
+
 Response wrong_role(Role needed) {
   return refusal(403, "this needs a token of role " + std::string(name_of(needed)), "role");
 }
@@ -49,15 +79,27 @@ Router::Router(TokenBook& tokens, Metrics& metrics, const Limits& limits)
     : tokens_(&tokens), metrics_(&metrics), limits_(limits), budget_(limits.memory) {}
 
 // A cookie comes with whatever a browser is made to send: it lets its owner look, and no more.
-Role Router::role_of(const Head& head) {
-  const Role role = tokens_->role_of(head.header("authorization"));
-  if (role != Role::kNobody) return role;
-  return std::min(Role::kRead, tokens_->role_of_cookie(cookie_value(head, admission_.cookie)));
+Visitor Router::visitor(const Head& head, Role program, const Found& found) {
+  if (program != Role::kNobody) return {program, /*has_key=*/true};
+  std::string_view key = head.header("fathom-key");
+  if (found.route != nullptr && takes(*found.route, "key")) {
+    const auto asked = found.request.query.find("key");
+    if (asked != found.request.query.end()) key = asked->second;
+  }
+  Visitor visitor = tokens_->visitor(cookie_values(head, admission_.cookie), key);
+  visitor.role = std::min(Role::kRead, visitor.role);
+  return visitor;
+}
+
+bool Router::knows(const Head& head) {
+  return tokens_->role_of(head.header("authorization")) != Role::kNobody ||
+         tokens_->visitor(cookie_values(head, admission_.cookie), "").role != Role::kNobody;
 }
 
 Router::Found Router::find(const Head& head) {
   Found found;
-  found.refused = refuse_stranger(admission_, head);
+  const Role program = tokens_->role_of(head.header("authorization"));
+  found.refused = refuse_stranger(admission_, head, program != Role::kNobody);
   if (found.refused) return found;
   Result<Target> target = parse_target(head.target);
   std::string allowed;
@@ -70,11 +112,14 @@ Router::Found Router::find(const Head& head) {
     }
     found.request.query = std::move(target->query);
   }
-  const Role role = role_of(head);
+  const auto [role, has_key] = visitor(head, program, found);
   found.request.role = role;
+  found.request.has_key = has_key;
   if (found.route != nullptr && found.route->role == Role::kNobody) return found;
   if (role == Role::kNobody) {
     found.refused = no_token();
+  } else if (!has_key && (found.route == nullptr || found.route->needs_key)) {
+    found.refused = no_key();
   } else if (!target) {
     found.refused = refusal(target.error());
   } else if (allowed.empty()) {
@@ -84,6 +129,8 @@ Router::Found Router::find(const Head& head) {
     found.refused->headers.push_back({"Allow", allowed});
   } else if (role < found.route->role) {
     found.refused = wrong_role(found.route->role);
+  } else {
+    found.refused = refuse_parameters(*found.route, found.request.query);
   }
   return found;
 }

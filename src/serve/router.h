@@ -27,6 +27,10 @@ struct Route {
   std::function<Response(Request& request)> handler;
   // Instead of a handler: the body is not gathered, and may be of any length.
   std::function<Result<std::unique_ptr<BodySink>>(Request& request)> sink = {};
+  // The names of its parameters, as openapi.json has them: others are refused. nullopt: nobody
+  // looks. One named "key" may stand for the header Fathom-Key, where a link cannot send it.
+  std::optional<std::vector<std::string_view>> takes = {};
+  bool needs_key = true;  // false: the page's cookie is enough
 };
 
 // Routes are added before the first request; then any thread may ask.
@@ -58,6 +62,9 @@ class Router {
   [[nodiscard]] Opened open_sink(Head head);
   [[nodiscard]] Response counted(const Head& head, Response response);
 
+  // Whether whoever sent this has a token, or the cookie of one.
+  [[nodiscard]] bool knows(const Head& head);
+
   // A refusal of the door itself, which no route has seen.
   Response count(Response response, std::string_view method = "");
 
@@ -68,7 +75,7 @@ class Router {
  private:
   struct Found;
   [[nodiscard]] Found find(const Head& head);
-  [[nodiscard]] Role role_of(const Head& head);
+  [[nodiscard]] Visitor visitor(const Head& head, Role program, const Found& found);
   [[nodiscard]] static Response pour(const Route& route, Request& request);
   [[nodiscard]] static Response run(const Route& route, Request& request);
   [[nodiscard]] Result<std::string> decoded(const Head& head, std::string body,

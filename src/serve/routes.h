@@ -3,7 +3,9 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "fleet/recordings.h"
 #include "fleet/store.h"
@@ -29,12 +31,25 @@ void add_recording_routes(Router& router, fleet::Recordings& recordings);
 void add_self_routes(Router& router, const Subjects& subjects);  // /metrics, /healthz, events …
 void add_description_route(Router& router);                      // /openapi.json
 
+// What of a recording a request means (selection_of()); the same words in every route.
+inline constexpr std::string_view kSelection = "recording from to host pid tid layers name where";
+// Names of parameters out of lists with spaces between them, for Route::takes.
+[[nodiscard]] std::vector<std::string_view> parameters(std::string_view own,
+                                                       std::string_view selection = {});
+
+// A recording that was named and cannot be opened.
+struct NotShown {
+  std::string name;
+  std::string reason;
+};
+
 // What the page asks of recordings.
 struct PageSubjects {
   OpenRecordings* recordings = nullptr;
   RecordingCards* cards = nullptr;
   LiveLooks* looks = nullptr;
   std::string_view mode;  // "view", "server" or "file"
+  std::vector<NotShown> not_shown = {};
 };
 void add_page_data_routes(Router& router, const PageSubjects& page);  // all of the following
 void add_view_routes(Router& router, const PageSubjects& page);  // /page, /views, /report, /changes

@@ -298,7 +298,25 @@ TEST_F(Routes, AreThoseOfTheDescription) {
     served.insert({std::string(route.path), method});
   }
   EXPECT_EQ(described, served);
-  EXPECT_EQ(site_.ask("GET", "/openapi.json").body.text, api_texts()[0].text);
+  EXPECT_EQ(nlohmann::json::parse(site_.ask("GET", "/openapi.json").body.text), description);
+}
+
+// What a route takes is what is described, by name.
+TEST_F(Routes, TakeWhatTheDescriptionSays) {
+  const auto description = nlohmann::json::parse(api_texts()[0].text);
+  std::size_t compared = 0;
+  for (const Route& route : site_.router().routes()) {
+    if (!route.takes) continue;
+    std::string method(route.method);
+    for (char& c : method) c = static_cast<char>(std::tolower(c));
+    const auto& operation = description["paths"][std::string(route.path)][method];
+    std::set<std::string> described, taken(route.takes->begin(), route.takes->end());
+    for (const auto& one : operation.value("parameters", nlohmann::json::array()))
+      described.insert(one["name"]);
+    EXPECT_EQ(described, taken) << route.path;
+    ++compared;
+  }
+  EXPECT_GE(compared, 14U);
 }
 
 }  // namespace

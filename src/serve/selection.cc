@@ -2,6 +2,7 @@
 // The part of a recording that a request means: the same words in every route.
 #include "base/text.h"
 #include "serve/open_recordings.h"
+#include "serve/routes.h"
 
 namespace fathom::serve {
 namespace {
@@ -36,6 +37,16 @@ Result<std::optional<std::int64_t>> bound_of(const Request& request, const char*
 }
 
 }  // namespace
+
+std::vector<std::string_view> parameters(std::string_view own, std::string_view selection) {
+  std::vector<std::string_view> names;
+  for (const std::string_view list : {selection, own}) {
+    for (const std::string_view name : split(list, ' ')) {
+      if (!name.empty()) names.push_back(name);
+    }
+  }
+  return names;
+}
 
 Result<analysis::RowFilter> selection_of(const Request& request) {
   analysis::RowFilter filter;

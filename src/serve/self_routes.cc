@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the server tells of itself: /healthz, /metrics, /openapi.json, and what arrives just now.
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
 
 #include "fleet/model.h"
 #include "serve/openapi.h"
@@ -9,10 +11,20 @@
 namespace fathom::serve {
 namespace {
 
-Response describe() {
+// openapi.json describes a server; `fathom view` has less. What no route answers is left out.
+Response describe(const Router& router) {
   std::string text;
   for (const ApiText& file : api_texts()) text = file.text;
-  return json_response(text);
+  auto whole = nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (whole.is_discarded()) return refusal(500, "the description is damaged");
+  std::set<std::string, std::less<>> served;
+  for (const Route& route : router.routes()) served.emplace(route.path);
+  nlohmann::ordered_json paths = nlohmann::ordered_json::object();
+  for (auto& [path, operations] : whole["paths"].items()) {
+    if (served.contains(path)) paths[path] = std::move(operations);
+  }
+  whole["paths"] = std::move(paths);
+  return json_response(whole.dump(1) + "\n");
 }
 
 Response measure(const Metrics& metrics) {
@@ -37,8 +49,8 @@ Response watch(Arrivals& arrivals, const std::string& job) {
 }  // namespace
 
 void add_description_route(Router& router) {
-  router.add(
-      {"GET", "/openapi.json", Role::kRead, [](Request& /*request*/) { return describe(); }});
+  router.add({"GET", "/openapi.json", Role::kRead,
+              [&](Request& /*request*/) { return describe(router); }});
 }
 
 void add_self_routes(Router& router, const Subjects& subjects) {

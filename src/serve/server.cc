@@ -96,7 +96,7 @@ class Server::Core {
   // Coroutines that are left go before what they use.
   ~Core() {
     pool_.join();
-    for (OpenConnection* connection : hall_.connections) connection->close();
+    for (const auto& [number, connection] : hall_.connections) connection->close();
   }
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
@@ -186,7 +186,7 @@ class Server::Core {
 
   void welcome(tcp::socket socket) {
     error_code ignored;
-    if (hall_.connections.size() >= hall_.router->limits().connections) {
+    if (hall_.connections.size() >= hall_.router->limits().connections && !make_room()) {
       hall_.router->metrics().count_refusal("connections");
       socket.non_blocking(true, ignored);
       if (!tls_) socket.write_some(asio::buffer(kFull), ignored);
@@ -196,13 +196,23 @@ class Server::Core {
     start_connection(hall_, Fd(socket.release(ignored)), is_ipv6);
   }
 
+  // The oldest that showed no token and is waited for: silent strangers keep nobody out.
+  bool make_room() {
+    for (const auto& [number, connection] : hall_.connections) {
+      if (!connection->give_way()) continue;
+      hall_.router->metrics().count_refusal("gave way");
+      return true;
+    }
+    return false;
+  }
+
   void begin_stop() {
     if (hall_.stopping) return;
     hall_.stopping = true;
     if (when_stopping_) when_stopping_();
     error_code ignored;
     acceptor_.close(ignored);
-    for (OpenConnection* connection : hall_.connections) connection->stop();
+    for (const auto& [number, connection] : hall_.connections) connection->stop();
     give_up_.expires_after(hall_.router->limits().stop_time);
     give_up_.async_wait([this](const error_code& error) {
       if (!error) io_.stop();

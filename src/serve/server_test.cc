@@ -3,6 +3,7 @@
 #include "serve/server.h"
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -241,6 +242,64 @@ TEST(Server, TooManyConnectionsAreRefused) {
   EXPECT_EQ(third->header("Retry-After"), "1");
 }
 
+// A line of a stranger, to whom nothing is answered.
+class Line {
+ public:
+  Line(const std::string& url, const std::string& text)
+      : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in place{};
+    place.sin_family = AF_INET;
+    place.sin_port = htons(static_cast<std::uint16_t>(std::stoi(url.substr(url.rfind(':') + 1))));
+    place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::connect(socket_, reinterpret_cast<const sockaddr*>(&place), sizeof place), 0);
+    EXPECT_EQ(::send(socket_, text.data(), text.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(text.size()));
+  }
+  ~Line() { ::close(socket_); }
+  Line(const Line&) = delete;
+  Line& operator=(const Line&) = delete;
+
+  // Waits for the end of what is sent to it.
+  void wait_for_end() const {
+    char byte = 0;
+    while (::recv(socket_, &byte, 1, 0) > 0) {
+    }
+  }
+
+ private:
+  int socket_;
+};
+
+void wait_for_connections(Site& site, int count) {
+  const std::string line = "\nfathom_connections " + std::to_string(count) + "\n";
+  while (site.metrics().text().find(line) == std::string::npos)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+TEST(Server, StrangersGiveWay) {
+  Limits limits;
+  limits.connections = 3;
+  limits.header_time = limits.idle_time = limits.body_grace = std::chrono::hours(1);
+  Site site(limits);
+  const Running server(site);
+  HttpClient owner = server.client();
+  ASSERT_EQ(owner.ask({.target = "/api/v1/jobs"})->status, 200);
+  const Line oldest(server.url(), "GET / HTTP/1.1\r\nHost: ");
+  wait_for_connections(site, 2);
+  const Line slow(server.url(), "POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n");
+  wait_for_connections(site, 3);
+  EXPECT_EQ(server.client().ask({.target = "/api/v1/jobs"})->status, 200);
+  oldest.wait_for_end();
+  std::vector<std::unique_ptr<Line>> many;
+  for (int i = 0; i < 50; ++i)
+    many.push_back(std::make_unique<Line>(server.url(), "GET / HTTP/1.1\r\n"));
+  slow.wait_for_end();
+  EXPECT_EQ(server.client().ask({.target = "/api/v1/jobs"})->status, 200);
+  EXPECT_EQ(owner.ask({.target = "/api/v1/jobs"})->status, 200);
+  EXPECT_NE(site.metrics().text().find("fathom_connections_total 55"), std::string::npos)
+      << "nobody with a token was let go: " << site.metrics().text();
+}
+
 TEST(Server, BodiesShareTheMemory) {
   Limits limits;
   limits.memory = 1000;
@@ -278,8 +337,12 @@ TEST(Server, StopsWhileAClientIsSilent) {
 TEST(Address, WhatMayBeOne) {
   EXPECT_EQ(parse_address("127.0.0.1:0")->port, 0);
   EXPECT_EQ(parse_address("[::]:10000")->host, "::");
+  for (const char* port : {"8000", ":8000"}) {
+    EXPECT_EQ(parse_address(port)->host, "127.0.0.1");
+    EXPECT_EQ(parse_address(port)->port, 8000);
+  }
   for (const char* text :
-       {"", "x", ":1", "127.0.0.1", "::1:80", "x:", "x:y", "x:65536", "x:-1", "x:1 "})
+       {"", ":", "x", "127.0.0.1", "::1:80", "x:", "x:y", "x:65536", "x:-1", "x:1 "})
     EXPECT_EQ(parse_address(text).error().code, Code::kUsage) << text;
   EXPECT_TRUE(*is_loopback({"127.0.0.1", 0}));
   EXPECT_TRUE(*is_loopback({"::1", 0}));

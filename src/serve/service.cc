@@ -97,8 +97,12 @@ Status serve(const ServiceOptions& options, const ServiceHooks& hooks) {
   LiveLooks looks({});
   add_page_data_routes(router, {&open_recordings, &cards, &looks, "server"});
   add_page_routes(router, files);
-  router.admit(
-      {.cookie = "fathom-" + std::to_string(server.port()), .is_secure = keys.has_value()});
+  Admission admission = admission_for(options.listen.host, server.is_open_to_all());
+  for (const std::string& name : options.names) add_host(admission, name);
+  admission.frees_programs = true;
+  admission.cookie = "fathom-" + std::to_string(server.port());
+  admission.is_secure = keys.has_value();
+  router.admit(std::move(admission));
   fleet::ServerNote note{server.local_url(), own_token, ""};
   if (keys) {
     FATHOM_ASSIGN(note.fingerprint, fingerprint_of(*keys));

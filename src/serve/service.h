@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "fleet/store.h"
@@ -19,7 +20,8 @@ struct ServiceOptions {
   std::string certificate_file;  // PEM; with `key_file`
   std::string key_file;
   bool self_signed = false;
-  bool plain = false;  // others may reach it without TLS
+  bool plain = false;                   // others may reach it without TLS
+  std::vector<std::string> names = {};  // by which browsers know it, besides where it listens
   Limits limits = {};
 };
 

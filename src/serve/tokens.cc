@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <utility>
 
 #include "base/escape.h"
 #include "base/files.h"
@@ -29,6 +30,10 @@ namespace {
 
 constexpr std::size_t kLargestFile = std::size_t{1} << 20;
 constexpr std::string_view kBearer = "bearer ";
+
+// Of what is made of a token's hash.
+constexpr std::string_view kCookiePurpose;  // none: cookies of earlier versions stay good
+constexpr std::string_view kKeyPurpose = "page key of ";
 
 std::string tokens_path(const std::string& directory) { return join_path(directory, "tokens"); }
 
@@ -63,6 +68,12 @@ std::string text_of(const std::vector<TokenEntry>& entries) {
   for (const TokenEntry& entry : entries)
     text += entry.name + " " + std::string(name_of(entry.role)) + " " + to_hex(entry.hash) + "\n";
   return text;
+}
+
+// Takes as long for any two texts of one length.
+bool are_same(std::string_view made, std::string_view given) {
+  return made.size() == given.size() &&
+         ::CRYPTO_memcmp(made.data(), given.data(), made.size()) == 0;
 }
 
 Status make_data_directory(const std::string& directory) {
@@ -227,34 +238,46 @@ Role TokenBook::role_of(std::string_view authorization) {
   return ::CRYPTO_memcmp(own_.data(), hash.data(), hash.size()) == 0 ? Role::kAdmin : role;
 }
 
-// Nobody learns a token, or another cookie, from it.
-std::string TokenBook::cookie_of(const TokenHash& token) const {
+// Nobody learns a token from it, nor what is made for another purpose.
+std::string TokenBook::made_of(std::string_view purpose, const TokenHash& token) const {
+  std::string text(purpose);
+  text.append(token.begin(), token.end());
   TokenHash made = {};
   unsigned int size = made.size();
-  ::HMAC(::EVP_sha256(), key_.data(), static_cast<int>(key_.size()), token.data(), token.size(),
-         made.data(), &size);
+  ::HMAC(::EVP_sha256(), key_.data(), static_cast<int>(key_.size()),
+         reinterpret_cast<const unsigned char*>(text.data()), text.size(), made.data(), &size);
   return to_hex(made);
 }
 
-std::optional<std::string> TokenBook::cookie_for(std::string_view token) {
+std::optional<PagePass> TokenBook::pass_for(std::string_view token) {
   if (key_.empty() || role_of(std::string(kBearer) + std::string(token)) == Role::kNobody)
     return std::nullopt;
-  return cookie_of(hash_of(trim(token)));
+  const TokenHash hash = hash_of(trim(token));
+  return PagePass{made_of(kCookiePurpose, hash), made_of(kKeyPurpose, hash)};
 }
 
-Role TokenBook::role_of_cookie(std::string_view cookie) {
-  if (key_.empty() || cookie.size() != 2 * TokenHash().size()) return Role::kNobody;
-  const auto fits = [&](const TokenHash& hash) {
-    const std::string made = cookie_of(hash);
-    return ::CRYPTO_memcmp(made.data(), cookie.data(), made.size()) == 0;
+Visitor TokenBook::visitor_with(const TokenHash& token, Role role,
+                                const std::vector<std::string_view>& cookies,
+                                std::string_view key) const {
+  const std::string made = made_of(kCookiePurpose, token);
+  bool has_cookie = false;
+  for (const std::string_view cookie : cookies) has_cookie |= are_same(made, cookie);
+  if (!has_cookie) return {};
+  return {role, are_same(made_of(kKeyPurpose, token), key)};
+}
+
+Visitor TokenBook::visitor(const std::vector<std::string_view>& cookies, std::string_view key) {
+  Visitor found;
+  if (key_.empty() || cookies.empty()) return found;
+  const auto look = [&](const TokenHash& token, Role role) {
+    const Visitor one = visitor_with(token, role, cookies, key);
+    if (std::pair(one.has_key, one.role) > std::pair(found.has_key, found.role)) found = one;
   };
   const std::scoped_lock guard(mutex_);
   refresh();
-  Role role = Role::kNobody;
-  for (const TokenEntry& entry : entries_) {
-    if (fits(entry.hash)) role = entry.role;
-  }
-  return fits(own_) ? Role::kAdmin : role;
+  for (const TokenEntry& entry : entries_) look(entry.hash, entry.role);
+  look(own_, Role::kAdmin);
+  return found;
 }
 
 }  // namespace fathom::serve

@@ -48,6 +48,19 @@ Result<std::string> page_key(const std::string& directory);
 // The token of the first start, where there is no file yet.
 Status make_first_token(const std::string& directory);
 
+// Browsers send a cookie to every port of a host, also to one where another user listens. So the
+// cookie alone opens nothing but the page's files: questions need the key as well, which the page
+// keeps in the storage of its own origin, port included. Neither can be made from the other.
+struct PagePass {
+  std::string cookie;
+  std::string key;
+};
+
+struct Visitor {
+  Role role = Role::kNobody;
+  bool has_key = false;
+};
+
 // The tokens of a running server. Reads the file again when it has changed. Any thread.
 class TokenBook {
  public:
@@ -61,9 +74,10 @@ class TokenBook {
 
   // What a browser gets for a token, so that it need not keep the token itself: good as long as the
   // token is. nullopt: nobody has this token.
-  [[nodiscard]] std::optional<std::string> cookie_for(std::string_view token);
-  // What the owner of such a cookie may do.
-  [[nodiscard]] Role role_of_cookie(std::string_view cookie);
+  [[nodiscard]] std::optional<PagePass> pass_for(std::string_view token);
+  // Who comes with these cookies and this key. One cookie that fits will do, and one that fits
+  // together with the key comes first.
+  [[nodiscard]] Visitor visitor(const std::vector<std::string_view>& cookies, std::string_view key);
 
  private:
   struct Seen {  // the state of the file when it was read
@@ -73,7 +87,10 @@ class TokenBook {
     bool operator==(const Seen&) const = default;
   };
   void refresh();
-  [[nodiscard]] std::string cookie_of(const TokenHash& token) const;
+  [[nodiscard]] std::string made_of(std::string_view purpose, const TokenHash& token) const;
+  [[nodiscard]] Visitor visitor_with(const TokenHash& token, Role role,
+                                     const std::vector<std::string_view>& cookies,
+                                     std::string_view key) const;
 
   std::string directory_;
   TokenHash own_;

@@ -46,19 +46,44 @@ TEST_F(Tokens, ACookieIsGoodAsLongAsItsToken) {
   EXPECT_EQ(mode(join_path(directory_, "page.key")), 0600U);
   const Result<std::string> token = add_token(directory_, "a", Role::kSubmit);
   TokenBook book(directory_, "own", *key);
-  const std::optional<std::string> cookie = book.cookie_for(*token);
-  ASSERT_TRUE(cookie);
-  EXPECT_NE(*cookie, *token);
-  EXPECT_EQ(book.role_of_cookie(*cookie), Role::kSubmit);
-  EXPECT_EQ(book.role_of("Bearer " + *cookie), Role::kNobody);
-  EXPECT_EQ(TokenBook(directory_, "other", *key).role_of_cookie(*cookie), Role::kSubmit);
-  EXPECT_EQ(TokenBook(directory_, "own", "another").role_of_cookie(*cookie), Role::kNobody);
-  EXPECT_EQ(book.role_of_cookie(*book.cookie_for("own")), Role::kAdmin);
-  EXPECT_FALSE(book.cookie_for("nobody's"));
-  EXPECT_FALSE(book.cookie_for(""));
-  EXPECT_FALSE(TokenBook(directory_, "own").cookie_for("own")) << "no key, no cookies";
+  const std::optional<PagePass> pass = book.pass_for(*token);
+  ASSERT_TRUE(pass);
+  EXPECT_NE(pass->cookie, *token);
+  const auto role = [](TokenBook& asked, const std::string& cookie) {
+    return asked.visitor({cookie}, "").role;
+  };
+  EXPECT_EQ(role(book, pass->cookie), Role::kSubmit);
+  EXPECT_EQ(book.role_of("Bearer " + pass->cookie), Role::kNobody);
+  TokenBook again(directory_, "other", *key);
+  EXPECT_EQ(role(again, pass->cookie), Role::kSubmit);
+  EXPECT_TRUE(again.visitor({pass->cookie}, pass->key).has_key) << "after a restart";
+  TokenBook foreign(directory_, "own", "another");
+  EXPECT_EQ(role(foreign, pass->cookie), Role::kNobody);
+  EXPECT_EQ(role(book, book.pass_for("own")->cookie), Role::kAdmin);
+  EXPECT_FALSE(book.pass_for("nobody's"));
+  EXPECT_FALSE(book.pass_for(""));
+  EXPECT_FALSE(TokenBook(directory_, "own").pass_for("own")) << "no key, no cookies";
   ASSERT_TRUE(remove_token(directory_, "a"));
-  EXPECT_EQ(book.role_of_cookie(*cookie), Role::kNobody);
+  EXPECT_EQ(role(book, pass->cookie), Role::kNobody);
+}
+
+TEST_F(Tokens, AKeyBelongsToItsCookie) {
+  const Result<std::string> token = add_token(directory_, "a", Role::kRead);
+  TokenBook book(directory_, "own", "key");
+  const PagePass mine = *book.pass_for(*token);
+  const PagePass other = *book.pass_for("own");
+  EXPECT_NE(mine.key, mine.cookie);
+  EXPECT_NE(mine.key, other.key);
+  EXPECT_EQ(book.role_of("Bearer " + mine.key), Role::kNobody);
+  EXPECT_TRUE(book.visitor({mine.cookie}, mine.key).has_key);
+  for (const std::string& wrong : {std::string(), mine.cookie, other.key, mine.key.substr(1)})
+    EXPECT_FALSE(book.visitor({mine.cookie}, wrong).has_key) << wrong;
+  EXPECT_EQ(book.visitor({mine.key}, mine.key).role, Role::kNobody);
+  EXPECT_EQ(book.visitor({}, mine.key).role, Role::kNobody);
+  // Of several cookies the one that goes with the key counts, whatever another could do.
+  const Visitor both = book.visitor({"x", other.cookie, mine.cookie}, mine.key);
+  EXPECT_TRUE(both.has_key);
+  EXPECT_EQ(both.role, Role::kRead);
 }
 
 TEST_F(Tokens, TheFileHoldsNoToken) {

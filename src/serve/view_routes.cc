@@ -46,9 +46,11 @@ void write_texts(JsonWriter& json, const std::vector<std::string>& texts) {
 
 void write_card(JsonWriter& json, const KnownRecording& recording, const RecordingCard& card) {
   json.begin_object().key("id").value(recording.id).key("name").value(recording.name);
+  if (!recording.place.empty()) json.key("place").value(recording.place);
   if (!card.problem.empty()) json.key("problem").value(card.problem);
   write_texts(json.key("command"), card.command);
   json.key("state").value(trace::to_text(card.state));
+  if (!card.state_reason.empty()) json.key("state_reason").value(card.state_reason);
   json.key("wall_ns").value(card.wall_ns ? Value(*card.wall_ns) : Value());
   write_texts(json.key("hosts"), card.hosts);
   json.key("events").value(card.events);
@@ -101,7 +103,7 @@ Result<analysis::ViewOptions> options_of(const Request& request) {
 
 class ViewRoutes {
  public:
-  explicit ViewRoutes(const PageSubjects& page) : page_(page) {}
+  explicit ViewRoutes(PageSubjects page) : page_(std::move(page)) {}
 
   Response list(const Request& request) const {
     const Result<std::vector<KnownRecording>> known = page_.recordings->places().list();
@@ -113,6 +115,9 @@ class ViewRoutes {
     for (const KnownRecording& recording : *known)
       write_card(json, recording, card_of(request, recording));
     const QuestionLimits& limits = page_.recordings->limits();
+    json.end_array().key("not_shown").begin_array();
+    for (const NotShown& one : page_.not_shown)
+      json.begin_object().key("name").value(one.name).key("reason").value(one.reason).end_object();
     json.end_array().key("limits").begin_object().key("rows").value(limits.rows);
     // A file has its answers inside: no question of it can take too long.
     const std::int64_t timeout_ns = page_.mode == "file" ? 0 : limits.timeout_ns;
@@ -219,13 +224,14 @@ void add_page_data_routes(Router& router, const PageSubjects& page) {
 
 void add_view_routes(Router& router, const PageSubjects& page) {
   const ViewRoutes routes(page);
-  const auto add = [&](std::string_view path, auto handler) {
-    router.add({"GET", path, Role::kRead, std::move(handler)});
+  const auto add = [&](std::string_view path, std::vector<std::string_view> takes, auto handler) {
+    router.add({"GET", path, Role::kRead, std::move(handler), {}, std::move(takes)});
   };
-  add("/api/v1/page", [=](Request& r) { return routes.list(r); });
-  add("/api/v1/views", [](Request& r) { return compressed(r, views_text()); });
-  add("/api/v1/report/{view}", [=](Request& r) { return routes.report(r); });
-  add("/api/v1/changes", [=](Request& r) { return routes.changes(r); });
+  add("/api/v1/page", {}, [=](Request& r) { return routes.list(r); });
+  add("/api/v1/views", {}, [](Request& r) { return compressed(r, views_text()); });
+  add("/api/v1/report/{view}", parameters("by top depth call file", kSelection),
+      [=](Request& r) { return routes.report(r); });
+  add("/api/v1/changes", parameters("recording"), [=](Request& r) { return routes.changes(r); });
 }
 
 }  // namespace fathom::serve

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -166,7 +168,7 @@ TEST(ViewLimits, APartThatTakesTooLongSaysWhatToDo) {
   const std::string where =
       "&where=(SELECT+count(*)+FROM+range(1000000)+a,range(1000000)+b,range(1000000)+c+WHERE+"
       "a.range*b.range%257=c.range%2511)%3Edur";
-  for (const char* target : {"report/functions?x=1", "heatmap?x=1", "export?format=csv"}) {
+  for (const char* target : {"report/functions?top=1", "heatmap?bins=1", "export?format=csv"}) {
     const Response response = site.ask("GET", "/api/v1/" + std::string(target) + where);
     EXPECT_EQ(response.status, 408) << target << response.body.text;
     EXPECT_NE(response.body.text.find("--timeout"), std::string::npos) << response.body.text;
@@ -263,17 +265,111 @@ TEST_F(ViewRoutes, ChangesOfWhatIsWholeEndAtOnce) {
 TEST_F(ViewRoutes, ATokenInTheAddressBecomesACookie) {
   const Response first = site_.ask_as("GET", "/?token=own", {});
   EXPECT_EQ(first.status, 303);
-  EXPECT_EQ(header(first, "Location"), "/");
+  const std::string lead = header(first, "Location");
+  ASSERT_TRUE(lead.starts_with("/?key=")) << lead;
+  const Header key{"Fathom-Key", lead.substr(6)};
   const std::string set = header(first, "Set-Cookie");
   EXPECT_TRUE(set.ends_with("; Path=/; HttpOnly; SameSite=Strict")) << set;
   EXPECT_EQ(set.find("own"), std::string::npos);
+  EXPECT_EQ(set.find(key.value), std::string::npos);
   const Header cookie{"Cookie", set.substr(0, set.find(';'))};
-  EXPECT_EQ(site_.ask_as("GET", "/api/v1/page", {cookie}).status, 200);
-  EXPECT_EQ(site_.ask_as("GET", "/", {cookie}).status, 404) << "these tests have no page";
+  EXPECT_EQ(site_.ask_as("GET", "/api/v1/page", {cookie, key}).status, 200);
+  EXPECT_EQ(site_.ask_as("GET", lead, {cookie}).status, 404) << "these tests have no page";
+  EXPECT_EQ(site_.ask_as("GET", lead, {}).status, 401);
   EXPECT_EQ(site_.ask_as("POST", "/login", {}, "token=own").status, 303);
   for (const std::string& wrong :
        {std::string("Cookie: fathom-1=") + std::string(64, 'a'), std::string("fathom-1=")})
     EXPECT_EQ(site_.ask_as("GET", "/api/v1/page", {{"Cookie", wrong}}).status, 401);
+}
+
+// Another port of this host is sent the cookie, and can set one.
+TEST_F(ViewRoutes, ACookieAloneAnswersNoQuestion) {
+  const Response first = site_.ask_as("GET", "/?token=own", {});
+  const std::string set = header(first, "Set-Cookie");
+  const Header cookie{"Cookie", set.substr(0, set.find(';'))};
+  const std::string key = header(first, "Location").substr(6);
+  for (const char* target : {"/api/v1/page", "/api/v1/views", "/api/v1/export?format=csv",
+                             "/api/v1/changes", "/api/v1/nothing", "/openapi.json"}) {
+    const Response refused = site_.ask_as("GET", target, {cookie});
+    EXPECT_EQ(refused.status, 401) << target;
+    EXPECT_NE(refused.body.text.find("address that fathom printed"), std::string::npos);
+    EXPECT_EQ(refused.body.text.find(key), std::string::npos);
+    for (const std::string& wrong : {std::string(), key + "x", key.substr(1), std::string(64, '0')})
+      EXPECT_EQ(site_.ask_as("GET", target, {cookie, {"Fathom-Key", wrong}}).status, 401);
+    EXPECT_EQ(site_.ask_as("GET", target, {{"Fathom-Key", key}}).status, 401)
+        << "nor the key alone";
+  }
+  const std::string link = "/api/v1/export?format=csv&key=";
+  EXPECT_EQ(site_.ask_as("GET", link + key, {cookie}).status, 200) << "a link sends no header";
+  EXPECT_EQ(site_.ask_as("GET", link + key, {}).status, 401);
+  EXPECT_EQ(site_.ask_as("GET", link + std::string(64, '0'), {cookie}).status, 401);
+  EXPECT_EQ(site_.ask_as("GET", "/api/v1/page?key=" + key, {cookie}).status, 401);
+  const Response planted = site_.ask_as("GET", "/?key=" + std::string(64, '0'), {cookie});
+  EXPECT_EQ(planted.status, 303) << "the page keeps the key that it has";
+  EXPECT_EQ(header(planted, "Location"), "/");
+  const std::string good = cookie.value;
+  for (const std::string& both :
+       {"fathom-1=x; " + good, good + "; fathom-1=" + std::string(64, 'a')})
+    EXPECT_EQ(site_.ask_as("GET", "/api/v1/page", {{"Cookie", both}, {"Fathom-Key", key}}).status,
+              200)
+        << both;
+}
+
+TEST_F(ViewRoutes, AParameterThatNobodyKnowsIsNamed) {
+  for (const char* target : {"page", "views", "schema", "changes", "tracks", "timeline", "event",
+                             "flame", "heatmap", "offsets", "report/functions", "diff", "export"}) {
+    const Response refused = site_.ask("GET", "/api/v1/" + std::string(target) + "?pids=1");
+    EXPECT_EQ(refused.status, 400) << target;
+    EXPECT_NE(refused.body.text.find("'pids'"), std::string::npos) << refused.body.text;
+  }
+  const Response flame = site_.ask("GET", "/api/v1/flame?%0d%0a=1");
+  EXPECT_NE(flame.body.text.find("takes recording, from, to, host, pid"), std::string::npos)
+      << flame.body.text;
+  EXPECT_EQ(site_.ask_as("GET", "/api/v1/flame?pids=1", {}).status, 401)
+      << "strangers learn nothing";
+}
+
+TEST_F(ViewRoutes, TheDescriptionHasWhatIsServed) {
+  const json paths = told(site_.ask("GET", "/openapi.json"))["paths"];
+  for (const char* path : {"/api/v1/page", "/api/v1/flame", "/openapi.json", "/login"})
+    EXPECT_TRUE(paths.contains(path)) << path;
+  for (const char* path : {"/metrics", "/healthz", "/api/v1/jobs", "/api/v1/events"}) {
+    EXPECT_FALSE(paths.contains(path)) << path;
+    EXPECT_EQ(site_.ask("GET", path).status, 404) << path;
+  }
+}
+
+TEST_F(ViewRoutes, APartialRecordingSaysWhy) {
+  const std::string manifest = site_.path("run/manifest.json");
+  json changed = json::parse(*read_file(manifest));
+  changed["state"] = "partial";
+  changed["state_reason"] = "the recorder was killed";
+  ASSERT_TRUE(write_file_atomic(manifest, changed.dump(), 0600));
+  const json run = told(site_.ask("GET", "/api/v1/page"))["recordings"][0];
+  EXPECT_EQ(run["state"], "partial");
+  EXPECT_EQ(run["state_reason"], "the recorder was killed");
+}
+
+TEST_F(ViewRoutes, ACutFileIsToldOnce) {
+  std::filesystem::resize_file(site_.path("run/summary.parquet"), 100);
+  std::filesystem::resize_file(site_.path("run/threads.parquet"), 100);
+  const json run = told(site_.ask("GET", "/api/v1/page"))["recordings"][0];
+  const std::string reason = run["state_reason"];
+  EXPECT_TRUE(reason.starts_with("summary.parquet: its end is missing; /")) << reason;
+  EXPECT_TRUE(reason.ends_with("run/threads.parquet: its end is missing")) << reason;
+  EXPECT_EQ(reason.find("summary", 1), std::string::npos) << reason;
+}
+
+TEST_F(ViewRoutes, ADamagedRecordingIsNoFaultOfTheQuestion) {
+  std::fstream file(site_.path("run/summary.parquet"),
+                    std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(4);
+  file << std::string(200, '\xff');
+  file.close();
+  const Response report = site_.ask("GET", "/api/v1/report/functions?recording=run");
+  EXPECT_EQ(report.status, 500);
+  EXPECT_NE(report.body.text.find("is damaged: summary.parquet cannot be read"), std::string::npos)
+      << report.body.text;
 }
 
 TEST_F(ViewRoutes, NobodyGetsInWithout) {

@@ -46,7 +46,7 @@ Status serve_view(const ViewServiceOptions& options,
   OpenRecordings recordings(places, options.names, options.limits);
   RecordingCards cards(options.names);
   LiveLooks looks(options.names);
-  add_page_data_routes(router, {&recordings, &cards, &looks, "view"});
+  add_page_data_routes(router, {&recordings, &cards, &looks, "view", options.not_shown});
   add_page_routes(router, files);
   add_description_route(router);
   ready({server.url() + "/?token=" + token, token, server.port(), [&server] { server.stop(); }});

@@ -10,12 +10,14 @@
 #include "base/result.h"
 #include "serve/named_recordings.h"
 #include "serve/open_recordings.h"
+#include "serve/routes.h"
 #include "serve/server.h"
 
 namespace fathom::serve {
 
 struct ViewServiceOptions {
   std::vector<NamedTrace> traces;  // at least one
+  std::vector<NotShown> not_shown = {};
   Address listen;
   std::string socket;  // instead of `listen`: a path
   trace::NameResolver names = {};

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <ctime>
+#include <optional>
 
 #include "base/files.h"
 #include "base/ids.h"
@@ -42,7 +43,7 @@ std::string folder_by_time(const Instructions& wanted) {
   localtime_r(&now, &parts);
   char text[32];
   (void)std::strftime(text, sizeof text, "%Y%m%d-%H%M%S", &parts);
-  std::string name = wanted.name.empty() ? wanted.image : wanted.name;
+  std::string name = containers::application_name(wanted);
   for (char& c : name) {
     if (c == '/' || c == ':' || c == '@') c = '-';
   }
@@ -76,6 +77,20 @@ Result<int> status_of(const Error& error) {
   return containers::refusal_status(error);
 }
 
+// The application's status; one that says success where a check says no is ours to correct.
+int judged(const containers::ProfileOutcome& outcome) {
+  if (outcome.failed == 0) return outcome.exit;
+  for (const analysis::ContainerRun& run : outcome.profile.runs) {
+    if (run.failure.empty()) continue;
+    tell(Error{Code::kInvalid,
+               fmt::format("{} of {} runs failed the check of success: {}", outcome.failed,
+                           outcome.profile.runs.size(), run.failure),
+               ""});
+    break;
+  }
+  return outcome.exit == 0 ? 1 : outcome.exit;
+}
+
 Result<int> run_it(const Arguments& a) {
   if (a.words.empty())
     return usage_error("an image or a file with instructions is needed",
@@ -83,7 +98,10 @@ Result<int> run_it(const Arguments& a) {
   // A file that is wrong is told before an engine is looked for.
   const Result<std::string> socket = containers::find_engine_socket();
   FATHOM_ASSIGN(const Instructions wanted, instructions_of(a, socket ? *socket : ""));
-  FATHOM_ASSIGN(Engine engine, Engine::connect());
+  std::optional<Engine> engine;
+  if (wanted.command.empty()) {
+    FATHOM_ASSIGN(engine, Engine::connect());
+  }
   FATHOM_ASSIGN(const std::string folder,
                 absolute_path(a.folder.empty() ? folder_by_time(wanted) : a.folder));
   FATHOM_ASSIGN(session::SignalQueue signals, session::SignalQueue::open());
@@ -91,19 +109,20 @@ Result<int> run_it(const Arguments& a) {
   if (!a.quiet && ::isatty(STDERR_FILENO) == 1)
     hooks.tell = [](const auto& words) { remark(words); };
   Result<containers::ProfileOutcome> outcome = containers::profile_application(
-      engine, {.wanted = wanted, .folder = folder, .force = a.force}, signals, hooks);
+      engine ? &*engine : nullptr, {.wanted = wanted, .folder = folder, .force = a.force}, signals,
+      hooks);
   if (!outcome && signals.was_told_to_end()) {
     constexpr int kInterrupted = 130;
     tell(outcome.error());
     return kInterrupted;
   }
   if (!outcome) return status_of(outcome.error());
-  if (a.quiet) return outcome->exit;
+  if (a.quiet) return judged(*outcome);
   FATHOM_ASSIGN(const Output output, output_of({}));
   print_beside(render::profile_text(outcome->profile, output.style));
   for (const Error& trouble : outcome->troubles) tell(trouble);
   remark("results are in " + folder);
-  return outcome->exit;
+  return judged(*outcome);
 }
 
 Result<int> init_it(const Arguments& a) {

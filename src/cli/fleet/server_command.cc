@@ -4,6 +4,7 @@
 
 #include "base/escape.h"
 #include "base/files.h"
+#include "base/memory_limit.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -32,7 +33,7 @@ void declare(Parser& parser, Arguments& a) {
   parser.optional_positional("token", a.token, "manage tokens instead of serving: token ACTION");
   parser.optional_positional("ACTION", a.action, "add NAME, list or remove NAME");
   parser.optional_positional("NAME", a.name, "the name of the token");
-  parser.option("--listen", a.listen, "HOST:PORT",
+  parser.option("--listen,--port", a.listen, "HOST:PORT",
                 "where to listen; port 0 takes a free one (default: 127.0.0.1:10000)");
   parser.option("--store", a.store, "STORE",
                 "where jobs are kept: sqlite:FILE, redis://HOST:PORT/DB or redis+unix:PATH "
@@ -45,6 +46,8 @@ void declare(Parser& parser, Arguments& a) {
   parser.flag("--self-signed", a.service.self_signed,
               "use TLS with a certificate made in DIR; commands on this machine trust it");
   parser.flag("--plain", a.service.plain, "let other machines connect without TLS");
+  parser.repeated("--name", a.service.names, "NAME",
+                  "a name by which browsers reach this server, besides the one of --listen");
   parser.flag("--volatile", a.is_volatile,
               "accept a Redis that may lose what it has acknowledged (no AOF)");
   parser.option("--role", a.role, "ROLE", "of token add: read, submit or admin");
@@ -110,6 +113,7 @@ Result<int> run_server(Arguments& a) {
     std::fflush(stdout);
   };
   hooks.trouble = [](const Error& error) { tell(error); };
+  MemoryLimit().bound_process();  // the page's questions have half of it
   FATHOM_TRY(serve::serve(a.service, hooks));
   return 0;
 }

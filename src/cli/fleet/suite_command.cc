@@ -20,6 +20,7 @@
 #include "cli/output.h"
 #include "cli/parser.h"
 #include "cli/tell.h"
+#include "containers/instructions.h"
 #include "fleet/executors/docker.h"
 #include "fleet/executors/jenkins.h"
 #include "fleet/executors/local.h"
@@ -193,7 +194,7 @@ void tell_troubles(const SuiteSpec& spec, const SuiteResult& result, const std::
   constexpr std::size_t kMost = 10;
   std::size_t told = 0;
   for (const fleet::ItemResult& one : result.items) {
-    const bool failed = one.outcome && one.outcome->exit != 0;
+    const bool failed = one.has_failed();
     if ((!failed && one.lost.empty()) || ++told > kMost) continue;
     const std::string& name = spec.entries[one.item.entry].name;
     if (failed)
@@ -207,7 +208,7 @@ void tell_troubles(const SuiteSpec& spec, const SuiteResult& result, const std::
 
 Result<int> run_it(const Arguments& a) {
   FATHOM_ASSIGN(const Output output, output_of(a.output));
-  FATHOM_ASSIGN(const std::string text, read_file(a.path));
+  FATHOM_ASSIGN(const std::string text, containers::read_instruction_file(a.path));
   FATHOM_ASSIGN(SuiteSpec spec, fleet::parse_suite(text, a.path));
   FATHOM_TRY(settle_paths(spec));
   FATHOM_ASSIGN(const std::string folder,

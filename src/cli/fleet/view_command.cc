@@ -5,10 +5,13 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/info.h"
+#include "base/escape.h"
+#include "base/memory_limit.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/fleet/open_browser.h"
@@ -32,7 +35,7 @@ struct Arguments {
 
 Result<bool> parse(Parser& parser, Arguments& a) {
   parser.positionals("TRACE…", a.traces, kTraceHelp);
-  parser.option("--listen", a.listen, "HOST:PORT",
+  parser.option("--listen,--port", a.listen, "HOST:PORT",
                 "where to listen; port 0 takes a free one (default: 127.0.0.1:0)");
   parser.option("--socket", a.socket, "PATH",
                 "listen at a Unix socket that only you can connect to, instead of a port");
@@ -44,14 +47,23 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   return parser.parse();
 }
 
-Result<std::vector<serve::NamedTrace>> find_all(const std::vector<std::string>& words) {
-  std::vector<serve::NamedTrace> traces;
+// One that is damaged keeps nobody from the others.
+Status find_all(const std::vector<std::string>& words, serve::ViewServiceOptions& options) {
+  std::optional<Error> first;
   for (const std::string& word : words) {
     FATHOM_ASSIGN(std::string path, find_trace(word));
-    FATHOM_TRY(analysis::read_info(path, sources::function_names()));
-    traces.push_back({word, std::move(path)});
+    const Result<analysis::Info> info = analysis::read_info(path, sources::function_names());
+    if (info) {
+      options.traces.push_back({word, std::move(path)});
+      continue;
+    }
+    options.not_shown.push_back({word, info.error().message});
+    if (!first) first = info.error();
   }
-  return traces;
+  if (options.traces.empty()) return *first;
+  for (const serve::NotShown& one : options.not_shown)
+    remark("not shown: " + escape_name(one.name) + ": " + one.reason);
+  return {};
 }
 
 Result<serve::ViewServiceOptions> options_of(const Parser& parser, const Arguments& a) {
@@ -65,7 +77,7 @@ Result<serve::ViewServiceOptions> options_of(const Parser& parser, const Argumen
   options.limits.memory_bytes = limits.memory_bytes;
   FATHOM_ASSIGN(options.limits.timeout_ns, timeout_of(a.timeout));
   options.names = sources::function_names();
-  FATHOM_ASSIGN(options.traces, find_all(a.traces));
+  FATHOM_TRY(find_all(a.traces, options));
   return options;
 }
 
@@ -111,6 +123,7 @@ Result<int> run(Parser& parser) {
     FATHOM_ASSIGN(const bool is_private, serve::is_loopback(options.listen));
     if (!is_private) remark("others can reach this address, and the token is sent unencrypted");
   }
+  MemoryLimit(options.limits.memory_bytes).bound_process();
   OpenedBrowser browser;
   const Status served = serve::serve_view(options, [&](const serve::ViewAddress& address) {
     guard_server(address.stop);

@@ -28,6 +28,7 @@ class PageSite {
     router_.admit(std::move(admission));
     add_page_data_routes(router_, {&recordings_, &cards_, &looks_, "view"});
     add_page_routes(router_, files_);
+    add_description_route(router_);
   }
   ~PageSite() { (void)remove_tree(directory_); }
   PageSite(const PageSite&) = delete;
