@@ -87,4 +87,5 @@ def rows_of(samples: Samples, made: int) -> list[Row]:
         row("a frame while panning and zooming, p95", "gap_p95_ms", 2 * FRAME_MS + 0.1, FRAME_MS + 0.1, frame),
         row("drawing a frame, p95", "draw_p95_ms", FRAME_MS, FRAME_MS / 2),
         row("longest task that blocks", "longest_task_ms", 100, 50),
+        row("longest task that blocks while views are opened", "longest_of_views_ms", 100, 50),
     ]

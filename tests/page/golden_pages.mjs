@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Pages of the recordings of tests/golden, whose numbers are explained there, and what the command line says of them.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import { openPage } from "./kit.mjs";
@@ -31,6 +31,16 @@ export function golden(name) {
   return path;
 }
 
+// A recording of these lines, made once.
+export function imported(name, lines) {
+  const path = join(folder, `${name}.fathom`);
+  if (existsSync(path)) return path;
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, `${name}.txt`), `${lines.join("\n")}\n`);
+  said(["import", join(folder, `${name}.txt`), "-o", path]);
+  return path;
+}
+
 // Opens `hash` on a page of these recordings and hands over its first recording's path.
 export async function onGolden(browser, names, hash, body, options = {}) {
   const { path, address } = await realPage(() => names.map(golden));
@@ -40,16 +50,6 @@ export async function onGolden(browser, names, hash, body, options = {}) {
   } finally {
     await page.context().close();
   }
-}
-
-// Waits until no view waits for an answer.
-export async function answered(page) {
-  await page.waitForSelector(".view");
-  await page.waitForFunction(() => {
-    const busy = document.querySelector('.spinner, .answer[aria-busy="true"]');
-    return busy === null && document.querySelector(".view") !== null;
-  });
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 }
 
 // Headings and cells of a table of the page, as they read.

@@ -39,12 +39,38 @@ export async function openPage(browser, address, options = {}) {
   return page;
 }
 
+// What the page itself would be answered.
+export function asked(page, path) {
+  return page.evaluate(async (path) => {
+    const headers = { "Fathom-Key": localStorage.getItem("fathom.key") ?? "" };
+    return (await fetch(`/api/v1${path}`, { headers })).json();
+  }, path);
+}
+
 // Waits until the timeline has all that it asked for, and has drawn it.
 export async function settled(page) {
   await page.waitForSelector('.tl-picture[aria-busy="false"]');
   await page.waitForFunction(() => !document.querySelector(".tl-toolbar").textContent.includes("Reading all events"));
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   await page.waitForSelector('.tl-picture[aria-busy="false"]');
+}
+
+// Waits until no view waits for an answer.
+export async function answered(page) {
+  await page.waitForSelector(".view");
+  await page.waitForFunction(() => {
+    const busy = document.querySelector('.spinner, .answer[aria-busy="true"]');
+    return busy === null && document.querySelector(".view") !== null;
+  });
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+}
+
+// In a browser of tests every tab is seen: this one is told otherwise.
+export async function hide(page, hidden) {
+  await page.evaluate((value) => {
+    Object.defineProperty(document, "hidden", { configurable: true, get: () => value });
+    document.dispatchEvent(new Event("visibilitychange"));
+  }, hidden);
 }
 
 // Colours at places of a canvas, in CSS pixels, as #rrggbb.
@@ -165,4 +191,23 @@ async function comparePictures(pictures) {
   let off = 0;
   for (let y = 0; y < height; ++y) for (let x = 0; x < width; ++x) off += differs(x, y) ? 1 : 0;
   return off / (width * height);
+}
+
+// The saved table of everything on screen, as objects.
+export async function savedBoxes(page) {
+  await page.getByText("Save", { exact: true }).click();
+  const [saved] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Boxes (CSV)" }).click(),
+  ]);
+  const chunks = [];
+  for await (const chunk of await saved.createReadStream()) chunks.push(chunk);
+  const [head, ...lines] = Buffer.concat(chunks).toString("utf8").trim().split("\n").map(cells);
+  return lines.map((line) => Object.fromEntries(head.map((name, at) => [name, line[at]])));
+}
+
+function cells(line) {
+  return [...line.matchAll(/("(?:[^"]|"")*"|[^,]*)(?:,|$)/g)].map((found) =>
+    found[1].replace(/^"|"$/g, "").replaceAll('""', '"'),
+  );
 }

@@ -3,7 +3,7 @@
 // how far apart they come, which tasks block. Prints one line of JSON; asserts nothing. bench/page.py runs it.
 // usage: node pan.mjs ADDRESS
 import { gapsWhile, percentile, watchTasks } from "./frames.mjs";
-import { openBrowser, openPage } from "./kit.mjs";
+import { answered, openBrowser, openPage } from "./kit.mjs";
 
 // In the page: whether the timeline shows a box, which has its layer's colour; all else on it is grey.
 function hasBoxes() {
@@ -15,6 +15,18 @@ function hasBoxes() {
     if (Math.max(red, green, blue) - Math.min(red, green, blue) > 40) return true;
   }
   return false;
+}
+
+// The longest task that blocks while each other view is opened in turn. The last one has a table of many rows.
+async function longestOfViews(page) {
+  await page.evaluate(() => (globalThis.tasks.length = 0));
+  const views = await page.$$eval("header nav a", (links) => links.map((link) => new URL(link.href).hash));
+  const others = views.filter((hash) => !hash.startsWith("#timeline"));
+  for (const hash of [...others, `#sql?sql.query=${encodeURIComponent("FROM events LIMIT 10000")}`]) {
+    await page.evaluate((hash) => (location.hash = hash), hash);
+    await answered(page);
+  }
+  return page.evaluate(() => Math.max(0, ...globalThis.tasks));
 }
 
 const browser = await openBrowser();
@@ -47,6 +59,7 @@ try {
     draw_p50_ms: percentile(draws, 0.5),
     draw_p95_ms: percentile(draws, 0.95),
     longest_task_ms: Math.max(0, ...tasks),
+    longest_of_views_ms: await longestOfViews(page),
   };
   console.log(JSON.stringify(result));
 } finally {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import { render } from "preact";
 import { effect } from "@preact/signals";
+import { keepKey } from "./api/key";
 import { startInside } from "./inside/start";
 import { App } from "./shell/app";
 import { followRecording, followServer } from "./state/live";
@@ -11,6 +12,7 @@ import "./theme/page.css";
 import "./views/views.css";
 
 const hasServer = startInside();
+if (hasServer) keepKey();
 followAddress();
 followSystem();
 effect(() => {

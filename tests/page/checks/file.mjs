@@ -4,8 +4,8 @@
 import assert from "node:assert/strict";
 import { existsSync, statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { answered, golden, said, sql, tableIn, tableOf } from "../golden_pages.mjs";
-import { accessProblems, colours, layerColours, openPage, settled, stretches } from "../kit.mjs";
+import { golden, said, sql, tableIn, tableOf } from "../golden_pages.mjs";
+import { accessProblems, answered, colours, layerColours, openPage, settled, stretches } from "../kit.mjs";
 import { hostileName, realRecording, skipWithoutPage } from "../real.mjs";
 
 const tall = { width: 1400, height: 3000 };

@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { answered, onGolden, sql } from "../golden_pages.mjs";
-import { settled, Skipped } from "../kit.mjs";
+import { onGolden, sql } from "../golden_pages.mjs";
+import { answered, settled, Skipped } from "../kit.mjs";
 
 const top = fileURLToPath(new URL("../../../", import.meta.url));
 
@@ -52,7 +52,7 @@ export async function checkTheSameQuestionForPandas(browser) {
     await page.getByText("copied").waitFor();
     const program = `${await page.evaluate(() => navigator.clipboard.readText())}\nprint(frame.to_csv(index=False))`;
     const env = { ...process.env, PYTHONPATH: join(top, "python"), PYTHONDONTWRITEBYTECODE: "1" };
-    const done = spawnSync(python, ["-c", program], { cwd: dirname(path), env, encoding: "utf8", timeout: 120_000 });
+    const done = spawnSync(python, ["-c", program], { cwd: "/", env, encoding: "utf8", timeout: 120_000 });
     assert.equal(done.status, 0, done.stderr);
     const wanted = sql(path, question).map(({ name, n }) => `${name},${n}`);
     assert.deepEqual(done.stdout.trim().split("\n"), ["name,n", ...wanted]);

@@ -2,8 +2,8 @@
 // The page of `fathom server`: its jobs, and what arrives while somebody looks.
 import assert from "node:assert/strict";
 import { FleetServer } from "../fleet_server.mjs";
-import { answered, tableOf } from "../golden_pages.mjs";
-import { accessProblems, openPage } from "../kit.mjs";
+import { tableOf } from "../golden_pages.mjs";
+import { accessProblems, answered, hide, openPage } from "../kit.mjs";
 
 const hostile = "<img src=x onerror=alert(1)>";
 
@@ -27,6 +27,12 @@ export async function checkJobsAndWhatArrives(browser) {
     await page.getByRole("region", { name: "Agents" }).waitFor();
     const [, agent] = await tableOf(page, "Agents");
     assert.deepEqual(agent.slice(0, 4), ["node8", "nightly", "1", "1"]);
+    // While nobody looks it holds no stream; then it catches up.
+    await hide(page, true);
+    await server.post("/jobs", { name: "later", info: "" });
+    await hide(page, false);
+    await page.getByText("later", { exact: true }).waitFor();
+    await page.getByText(/^connected/).waitFor();
     assert.deepEqual(await accessProblems(page), []);
     // A server without trends says 404, which the browser notes; the page goes on without marks.
     assert.deepEqual(

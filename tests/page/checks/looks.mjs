@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The views as pictures, of recordings whose numbers are the same everywhere. `--update` draws them anew: look at them.
-import { answered, onGolden } from "../golden_pages.mjs";
-import { looksLike } from "../kit.mjs";
+import { onGolden } from "../golden_pages.mjs";
+import { answered, looksLike } from "../kit.mjs";
 
 const size = { width: 1000, height: 620 };
 const question = "SELECT layer, name, ts, dur FROM events ORDER BY ts LIMIT 12";

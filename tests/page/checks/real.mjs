@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A real `fathom view` of a real recording: what is drawn is what SQL says.
 import assert from "node:assert/strict";
-import { accessProblems, colours, layerColours, openPage, settled } from "../kit.mjs";
+import { accessProblems, asked, colours, layerColours, openPage, savedBoxes, settled } from "../kit.mjs";
 import { hostileName, realPage, sql } from "../real.mjs";
 
 const surface = ".tl-surface";
@@ -21,25 +21,6 @@ async function onReal(browser, view, body, options = {}) {
   } finally {
     await page.context().close();
   }
-}
-
-// The saved table of everything on screen, as objects.
-async function savedBoxes(page) {
-  await page.getByText("Save", { exact: true }).click();
-  const [saved] = await Promise.all([
-    page.waitForEvent("download"),
-    page.getByRole("button", { name: "Boxes (CSV)" }).click(),
-  ]);
-  const chunks = [];
-  for await (const chunk of await saved.createReadStream()) chunks.push(chunk);
-  const [head, ...lines] = Buffer.concat(chunks).toString("utf8").trim().split("\n").map(cells);
-  return lines.map((line) => Object.fromEntries(head.map((name, at) => [name, line[at]])));
-}
-
-function cells(line) {
-  return [...line.matchAll(/("(?:[^"]|"")*"|[^,]*)(?:,|$)/g)].map((found) =>
-    found[1].replace(/^"|"$/g, "").replaceAll('""', '"'),
-  );
 }
 
 export async function checkEveryEventIsInOneBox(browser) {
@@ -84,7 +65,7 @@ export async function checkColoursAndPlacesAreThoseOfTheEvents(browser) {
 
 // The camera shows the whole recording, whose wall time /page tells.
 async function wallOnScreen(page, least) {
-  const wall = await page.evaluate(async () => (await (await fetch("/api/v1/page")).json()).recordings[0].wall_ns);
+  const wall = (await asked(page, "/page")).recordings[0].wall_ns;
   assert.ok(wall >= least);
   return wall;
 }

@@ -2,8 +2,8 @@
 // What views show is what the command line says of the same recording, and it can be reached, read and saved.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { answered, onGolden, said, sql, tableIn, tableOf } from "../golden_pages.mjs";
-import { accessProblems, colours, openPage, stretches } from "../kit.mjs";
+import { onGolden, said, sql, tableIn, tableOf } from "../golden_pages.mjs";
+import { accessProblems, answered, colours, openPage, stretches } from "../kit.mjs";
 import { hostileName, realPage } from "../real.mjs";
 
 async function sameTable(page, title, text, titleInText = title) {
@@ -28,6 +28,9 @@ export async function checkTheOverviewSaysWhatTheReportSays(browser) {
       layers.map((row) => `${row[0]} ${row[2]} ${row[3]}`),
     );
     const card = await page.locator(".run-card").innerText();
+    const [{ n }] = sql(path, "SELECT count(*) AS n FROM events");
+    assert.match(card, new RegExp(`Events\\s+${n}\\b`));
+    assert.match(await page.locator("header").innerText(), new RegExp(`, ${n} events`));
     for (const fact of [/work --fast/, /1\.00 ms/, /alpha/, /posix: 3 \(spool full\)/, /complete/])
       assert.match(card, fact);
     assert.match(await page.locator(".insight").innerText(), /The recording is incomplete/);
@@ -209,6 +212,74 @@ export async function checkResourcesHaveAPlotForEachCounter(browser) {
       );
     assert.equal(titles.length, names.length);
     assert.ok((await page.locator(".plot canvas").count()) >= names.length);
+  });
+}
+
+// Counters are read once a second: a part between two readings has the growth between them, and its own axis.
+export async function checkResourcesOfAPart(browser) {
+  await onGolden(browser, ["application"], "#resources?from=1200000000&to=1800000000", async (page) => {
+    await answered(page);
+    const plot = page.locator("figure.plot").filter({ has: page.getByRole("img", { name: /^cgroup_cpu over time/ }) });
+    const csv = (await downloaded(page, plot, "CSV")).bytes.toString();
+    assert.equal(csv.trim(), "ts,machine\n1000000000,100\n2000000000,100");
+    const svg = (await downloaded(page, plot, "SVG")).bytes.toString();
+    const texts = [...svg.matchAll(/<text[^>]*>([^<]*)</g)].map(([, text]) => text);
+    for (const text of ["0 %", "50 %", "100 %", "1.4 s", "1.8 s"]) assert.ok(texts.includes(text), texts.join());
+    assert.ok(!texts.includes("1.0 s") && !texts.includes("2.0 s"), texts.join());
+    const colour = /<(?:polyline|path)[^>]*stroke="(#\w+)"[^>]*stroke-width="1.5"/.exec(svg)[1];
+    const drawn = await plot.locator("canvas").first().evaluate(hasColour, colour);
+    assert.ok(drawn, `a line of ${colour} is on screen`);
+  });
+}
+
+// In the browser.
+function hasColour(canvas, colour) {
+  const wanted = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  for (let at = 0; at < data.length; at += 4) {
+    if (wanted.every((value, part) => Math.abs(data[at + part] - value) < 8) && data[at + 3] > 200) return true;
+  }
+  return false;
+}
+
+// The chart of a statement, as its SVG has it.
+async function chartOfSql(page, address, question) {
+  await page.goto(`${address.split("?")[0]}#sql?sql.query=${encodeURIComponent(question)}`);
+  await answered(page);
+  const figure = page.locator("figure.drawn").filter({ hasText: "Chart" });
+  return (await downloaded(page, figure, "SVG")).bytes.toString();
+}
+
+// An axis reaches below zero where values do, and what is NULL is drawn as nothing.
+export async function checkChartsHaveValuesBelowZeroAndNone(browser) {
+  await onGolden(browser, ["small"], "#sql", async (page, _path, address) => {
+    const lines = await chartOfSql(
+      page,
+      address,
+      "FROM (VALUES (1, 40), (2, -60), (3, NULL), (4, 20), (5, 40), (6, NULL), (7, 10)) AS t(x, n)",
+    );
+    const texts = [...lines.matchAll(/<text[^>]*>([^<]*)</g)].map(([, text]) => text);
+    for (const text of ["-100", "-50", "0", "50"]) assert.ok(texts.includes(text), texts.join());
+    const drawn = [...lines.matchAll(/<polyline points="([^"]*)"[^>]*stroke-width="1.5"/g)].map(([, points]) =>
+      points.split(" ").map(Number),
+    );
+    assert.deepEqual(
+      drawn.map((points) => points.length / 2),
+      [2, 2],
+      "a gap where there is no value",
+    );
+    const zero = Number(/<text x="4" y="([\d.]+)"[^>]*>0</.exec(lines)[1]);
+    const [[, above, , below]] = drawn;
+    assert.ok(above < zero && Math.abs((below - zero) / (zero - above) - 1.5) < 0.01, `${above} ${zero} ${below}`);
+    assert.equal([...lines.matchAll(/<rect x=/g)].length, 1, "a value between two gaps is a dot");
+
+    const bars = await chartOfSql(page, address, "FROM (VALUES ('a', 30), ('b', NULL), ('c', -60)) AS t(name, n)");
+    const boxes = [...bars.matchAll(/<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)"/g)].map(([, ...all]) =>
+      all.map(Number),
+    );
+    const [[left, , plus], [begin, , minus]] = boxes;
+    assert.equal(boxes.length, 2, "no bar for NULL");
+    assert.ok(Math.abs(begin + minus - left) < 0.1 && Math.abs(minus / plus - 2) < 0.01, JSON.stringify(boxes));
   });
 }
 

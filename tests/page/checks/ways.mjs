@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Everything that is told of leads to its place in the timeline, back leads back, and what is selected can be let go.
 import assert from "node:assert/strict";
-import { answered, onGolden } from "../golden_pages.mjs";
-import { settled } from "../kit.mjs";
+import { onGolden } from "../golden_pages.mjs";
+import { answered, settled } from "../kit.mjs";
 
 async function inTimeline(page) {
   await page.waitForFunction(() => location.hash.startsWith("#timeline"));

@@ -18,6 +18,7 @@ export class FakeServer {
     this.recordings = recordings();
     this.asked = []; // paths, in order
     this.refuse = null; // (path) => {status, error} or null
+    this.hold = null; // (path, recording, params) => what the answer waits for
     this.streams = new Set();
   }
 
@@ -37,9 +38,9 @@ export class FakeServer {
   }
 
   // Tells those who follow a recording.
-  tell(recording) {
+  tell(recording, streams = this.streams) {
     const change = { state: recording.state, wall_ns: recording.wall, events: recording.events.length };
-    for (const stream of this.streams) stream.write(`data: ${JSON.stringify(change)}\n\n`);
+    for (const stream of streams) stream.write(`data: ${JSON.stringify(change)}\n\n`);
   }
 
   async answer(request, response) {
@@ -49,9 +50,12 @@ export class FakeServer {
     const path = url.pathname.slice("/api/v1".length);
     const refusal = this.refuse?.(path);
     if (refusal) return json(response, { error: refusal.error }, refusal.status);
-    if (path === "/changes") return this.follow(response);
-    const wanted = request.method === "POST" ? (await bodyOf(request)).recording : url.searchParams.get("recording");
+    const body = request.method === "POST" ? await bodyOf(request) : null;
+    const wanted = body ? body.recording : url.searchParams.get("recording");
     const recording = this.recordings.find((each) => each.id === wanted) ?? this.recordings[0];
+    if (path === "/changes") return this.follow(recording, response);
+    await this.hold?.(path, recording, url.searchParams);
+    if (body?.sql === "SELECT count(*) FROM events") return json(response, answerOf([[recording.events.length]]));
     const said = this.say(path, url.searchParams, recording);
     if (said === undefined) return json(response, { error: `there is no ${path}` }, 404);
     return json(response, said);
@@ -65,9 +69,10 @@ export class FakeServer {
     response.end(content);
   }
 
-  follow(response) {
+  follow(recording, response) {
     response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
     response.write(":\n\n");
+    this.tell(recording, [response]);
     this.streams.add(response);
     response.on("close", () => this.streams.delete(response));
   }
@@ -97,16 +102,23 @@ export class FakeServer {
         };
       }
       case "/query":
+        return answerOf([
+          recording.id === "deep" ? [250_000_000, 500_000_000, 92, 25] : [900_000_000, 80_000_000, 72, 0],
+        ]);
+      case "/report/overview":
+        return { words: [{ text: `${recording.name} has ${recording.events.length} events` }] };
+      case "/report/time":
         return {
-          columns: [],
-          rows: [recording.id === "deep" ? [250_000_000, 500_000_000, 92, 25] : [900_000_000, 80_000_000, 72, 0]],
-          truncated: false,
-          elapsed_ns: 1,
+          where_the_threads_time_went: [{ state: "running", cause: "function", time: recording.wall, share: 100 }],
         };
       default:
         return undefined;
     }
   }
+}
+
+function answerOf(rows) {
+  return { columns: [], rows, truncated: false, elapsed_ns: 1 };
 }
 
 function facts(recording) {
@@ -122,7 +134,7 @@ function facts(recording) {
     state: recording.state,
     wall_ns: recording.wall,
     hosts: ["a"],
-    events: recording.events.length,
+    events: recording.events.length + 1000, // samples and counters count as well
     layers,
     lost: [],
   };

@@ -16,6 +16,7 @@ import type {
   TrackList,
   ViewFacts,
 } from "./types";
+import { pageKey } from "./key";
 import { apiRoot, HttpTransport, queryOf, type AskedStatement, type Params, type Transport } from "./transport";
 
 // The part of a recording that a question is about. Everything absent means all of it.
@@ -127,7 +128,7 @@ export const api = {
   other: <T>(path: string, params: Params = {}, signal?: AbortSignal) => get<T>(path, params, signal),
 };
 
-// An address to download from: what `fathom export` makes of the part.
+// An address to download from: what `fathom export` makes of the part. A link sends no headers, so the key is in it.
 export function exportUrl(format: string, part: Part): string {
-  return `${apiRoot}/export${queryOf({ format, ...paramsOf(part) })}`;
+  return `${apiRoot}/export${queryOf({ format, ...paramsOf(part), key: pageKey() })}`;
 }

@@ -3,6 +3,7 @@
 // and in a file that carries its data inside.
 
 import { signal } from "@preact/signals";
+import { keyHeaders } from "./key";
 import { statementText, type StatementName, type Values } from "./statements";
 import type { QueryAnswer } from "./types";
 
@@ -78,7 +79,8 @@ export class HttpTransport implements Transport {
   private async ask(url: string, how: RequestInit): Promise<unknown> {
     let response: Response;
     try {
-      response = await fetch(url, { credentials: "same-origin", cache: "no-store", ...how });
+      const headers = { ...how.headers, ...keyHeaders() };
+      response = await fetch(url, { credentials: "same-origin", cache: "no-store", ...how, headers });
     } catch (error) {
       if (wasAborted(error)) throw error;
       reachable.value = false;

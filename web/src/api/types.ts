@@ -12,11 +12,13 @@ export interface LayerFacts {
 export interface Recording {
   id: string;
   name: string;
+  place?: string; // by which commands on the server's machine find it
   command: string[];
   state: RecordingState;
+  state_reason?: string; // why it is partial
   wall_ns: number;
   hosts: string[];
-  events: number;
+  events: number; // of all layers: samples and counters too
   layers: LayerFacts[];
   lost: unknown;
 }
@@ -28,6 +30,7 @@ export interface PageFacts {
   version: string;
   mode: PageMode;
   recordings: Recording[];
+  not_shown?: { name: string; reason: string }[]; // named, but cannot be opened
   limits: { rows: number; timeout_ms: number };
 }
 

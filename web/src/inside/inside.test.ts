@@ -154,8 +154,13 @@ test("a part of the run is refused with the command that knows it", async () => 
 test("statements are answered for what the file holds", async () => {
   const transport = new InsideTransport(data);
   assert.deepEqual((await transport.statement({ name: "calls" })).rows, [["pread<&"]]);
+  // Also those outside of the range, whose neighbours lines need.
   const counters = await transport.statement({ name: "counters", values: { from: 5, to: 15, width: 1 } });
-  assert.deepEqual(counters.rows, [[10, "rss"]]);
+  assert.deepEqual(counters.rows, [
+    [0, "rss"],
+    [10, "rss"],
+    [20, "rss"],
+  ]);
   const after = async (name: "next_match" | "match_before", text: string, time: number) =>
     (await transport.statement({ name, values: { text, like: "", time } })).rows;
   assert.deepEqual(await after("next_match", "READ", 1000), [[1100, 10, 70, 1]]);

@@ -65,10 +65,6 @@ export class InsideTransport implements Transport {
       if (name === "file_time") {
         return rowsWhere(this.table("file_times"), ([file]) => file === values?.["file"]);
       }
-      if (name === "counters") {
-        const [from, to] = [Number(values?.["from"]), Number(values?.["to"])];
-        return rowsWhere(this.table("counters"), ([at]) => Number(at) >= from && Number(at) <= to);
-      }
       if (name === "calls") {
         return rowsWhere(this.table("calls"), ([call]) =>
           this.answers.has(keyOf("/report/explain", [["call", String(call)]])),

@@ -24,7 +24,7 @@ function grows(table: TableData, column: number): boolean {
 
 // The column that the rows are sorted by is what was asked for; equal values alone say nothing.
 function falls(table: TableData, column: number): boolean {
-  const cells = table.rows.map((row) => Number(row[column] ?? 0));
+  const cells = valuesOf(table, column).filter((value) => value !== null);
   return cells[0]! > cells.at(-1)! && cells.every((cell, at) => at === 0 || cell <= cells[at - 1]!);
 }
 
@@ -49,12 +49,31 @@ export function chartOf(table: TableData): Chart | undefined {
   return { kind: "bars", x: name, y: [sorted ?? amounts[0]!] };
 }
 
-export function highest(values: readonly number[], least: number): number {
-  return values.reduce((most, value) => Math.max(most, value), least);
+// What is NULL, or no number that has a place, has no value.
+export function valuesOf(table: TableData, column: number): (number | null)[] {
+  return table.rows.map((row) => {
+    const cell = row[column] ?? null;
+    const value = cell === null || cell === "" ? NaN : Number(cell);
+    return Number.isFinite(value) ? value : null;
+  });
+}
+
+type Point = readonly [number, number];
+
+// A line as the pieces between points that have no value.
+export function pieces(points: readonly (Point | null)[]): Point[][] {
+  const found: Point[][] = [];
+  let open = false;
+  for (const point of points) {
+    if (point && open) found.at(-1)!.push(point);
+    else if (point) found.push([point]);
+    open = point !== null;
+  }
+  return found;
 }
 
 // Points of a line that grows in x, as [x, y, …]. Of those that share a pixel, the lowest and the highest are enough.
-export function thinned(points: readonly (readonly [number, number])[]): number[] {
+export function thinned(points: readonly Point[]): number[] {
   const found: number[] = [];
   for (let at = 0; at < points.length;) {
     const pixel = Math.floor(points[at]![0]);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Counters as pictures. What only grows is shown as growth in a second, as `report resources` does
 // (src/analysis/views/resources.cc).
-import { multiples, rates, type CounterRow, type Multiple } from "./series";
+import { boundsOfValues } from "./axis";
+import { apart, multiples, rates, rowsAround, type CounterRow, type Multiple } from "./series";
 import type { Measure } from "./units";
 
 const GROWING =
@@ -30,14 +31,14 @@ function scaleOf(name: string): number {
   return name === "cgroup_cpu" ? 1e-7 : 1;
 }
 
-export function pictureOf(counter: Multiple): CounterPicture {
+function pictureOf(counter: Multiple): CounterPicture {
   const growing = isGrowing(counter.name);
   const scale = scaleOf(counter.name);
   const measure = counter.name === "cgroup_cpu" ? "percent" : measureOf(counter.unit, counter.name);
-  const series = counter.series.map(({ label, values }) => {
-    const shown = growing ? rates(counter.times, values) : values;
-    return { label, values: shown.map((value) => (value === null ? null : value * scale)) };
-  });
+  const series = counter.series.map(({ label, values }) => ({
+    label,
+    values: values.map((value) => (value === null ? null : value * scale)),
+  }));
   const unit = measure === "count" && counter.unit ? `, ${counter.unit}` : "";
   return {
     ...counter,
@@ -47,12 +48,22 @@ export function pictureOf(counter: Multiple): CounterPicture {
   };
 }
 
-export function picturesOf(rows: readonly CounterRow[]): CounterPicture[] {
-  return multiples(rows).map(pictureOf);
+// Of a range. What was read only once has no growth, and is left out.
+export function picturesOf(rows: readonly CounterRow[], from: number, to: number): CounterPicture[] {
+  const shown = apart(rows).flatMap((list) => {
+    const around = rowsAround(list, from, to);
+    return isGrowing(list[0]!.name) ? rates(around) : around;
+  });
+  return multiples(shown).map(pictureOf);
 }
 
-// What statement `counters` is filled with: the last value of each counter in each of `bins` parts of the range; for levels,
-// the highest too would hide how often it was reached.
+// The lowest and the highest value of the first `lines`; zero belongs to it.
+export function boundsOf(picture: CounterPicture, lines: number): { low: number; high: number } {
+  return boundsOfValues(picture.series.slice(0, lines).map(({ values }) => values));
+}
+
+// What statement `counters` is filled with: the last value of each counter in each of `bins` parts of the range, and the
+// nearest before and after it; for levels, the highest too would hide how often it was reached.
 export function counterValues(from: number, to: number, bins: number): { from: number; to: number; width: number } {
   return { from, to, width: Math.max(1, Math.ceil((to - from) / bins)) };
 }
@@ -60,9 +71,9 @@ export function counterValues(from: number, to: number, bins: number): { from: n
 // Rows of that query; who they belong to is said as shortly as it stays clear.
 export function counterRows(rows: readonly (readonly unknown[])[]): CounterRow[] {
   const hosts = new Set(rows.map((row) => row[3]));
-  return rows.map(([at, name, unit, host, pid, value]) => {
+  return rows.map(([ts, name, unit, host, pid, value, at]) => {
     const process = pid === null || Number(pid) <= 0 ? "machine" : `pid ${String(pid)}`;
     const who = hosts.size > 1 ? `${String(host)} ${process}` : process;
-    return { ts: Number(at), name: String(name), unit: String(unit), who, value: Number(value) };
+    return { ts: Number(ts), at: Number(at), name: String(name), unit: String(unit), who, value: Number(value) };
   });
 }

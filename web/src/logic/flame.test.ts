@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changeOf, diffTrees } from "./flame_diff";
+import { whyEmpty } from "./flame_empty";
 import { boxAt, boxesIn, frameOf, leftHeavy, neighbour, timeOrder } from "./flame_layout";
 import { findMatches } from "./flame_search";
 import { calleesOf, callersOf, functionSums, inverted, outermost, type FlameTree } from "./flame_tree";
@@ -42,6 +43,22 @@ const paths = (tree: FlameTree) =>
       path = `/${tree.names[tree.nodes.name[node]!]}${path}`;
     return `${path} ${tree.nodes.self[at]} ${tree.nodes.total[at]}`;
   });
+
+test("an empty flame graph says what is true: to record more, or to look elsewhere", () => {
+  const layers = [
+    { name: "cpu", events: 10 },
+    { name: "posix", events: 0 },
+  ];
+  assert.match(whyEmpty("cpu", [], true).hint, /fathom run --layers \+cpu/);
+  assert.deepEqual(whyEmpty("cpu", layers, true), {
+    what: "There is no such sample in what is selected",
+    hint: "Samples belong to layer cpu. Choose another weight, or a larger part.",
+  });
+  assert.equal(whyEmpty("offcpu", layers, false).what, "There is no such sample in this recording");
+  assert.match(whyEmpty("bytes", layers, false).hint, /posix and stdio/);
+  assert.match(whyEmpty("time", layers, true).hint, /larger part/);
+  assert.match(whyEmpty("time", [], false).hint, /fathom run -- PROGRAM/, "another weight of nothing is nothing");
+});
 
 test("left heavy puts the heaviest child first and children below their parent", () => {
   const layout = leftHeavy(TREE);

@@ -2,7 +2,8 @@
 // Lines over time: counters as they were recorded become series that one cursor can follow.
 
 export interface CounterRow {
-  ts: number;
+  ts: number; // where it is drawn: lines of one picture share such moments
+  at: number; // when it was read
   name: string;
   unit: string;
   who: string; // a process, a GPU or the machine
@@ -52,14 +53,34 @@ export function valueAt(times: readonly number[], values: readonly (number | nul
   return value;
 }
 
-// The growth in a second, for counters that only grow. The first point has none.
-export function rates(times: readonly number[], values: readonly (number | null)[]): (number | null)[] {
-  let last: { time: number; value: number } | undefined;
-  return values.map((value, at) => {
-    if (value === null) return null;
-    const time = times[at]!;
-    const rate = last && time > last.time ? ((value - last.value) * 1e9) / (time - last.time) : null;
-    last = { time, value };
-    return rate;
+// The growth in a second, for the rows of one counter that only grows. It holds between two rows, so that the first has that
+// of the second; a single row has none.
+export function rates(rows: readonly CounterRow[]): CounterRow[] {
+  const grown = rows.slice(1).map((row, at) => {
+    const before = rows[at]!;
+    return { ...row, value: row.at > before.at ? ((row.value - before.value) * 1e9) / (row.at - before.at) : 0 };
   });
+  return grown.length > 0 ? [{ ...rows[0]!, value: grown[0]!.value }, ...grown] : [];
+}
+
+// The rows of one counter that tell of a range: those in it, and the nearest on both sides, so that lines cross its edges. A
+// process that ended before, or began after, has none.
+export function rowsAround(rows: readonly CounterRow[], from: number, to: number): CounterRow[] {
+  const first = rows.findIndex((row) => row.ts >= from);
+  const end = rows.findIndex((row) => row.ts > to);
+  const [begin, stop] = [first < 0 ? rows.length : first, end < 0 ? rows.length : end];
+  if (begin === stop && (begin === 0 || stop === rows.length)) return [];
+  return rows.slice(Math.max(0, begin - 1), stop + 1);
+}
+
+// The rows of each counter by themselves, in the order of time.
+export function apart(rows: readonly CounterRow[]): CounterRow[][] {
+  const found = new Map<string, CounterRow[]>();
+  for (const row of rows) {
+    const key = JSON.stringify([row.name, row.who]);
+    const list = found.get(key);
+    if (list) list.push(row);
+    else found.set(key, [row]);
+  }
+  return [...found.values()].map((list) => list.sort((a, b) => a.at - b.at));
 }

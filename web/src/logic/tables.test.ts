@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cellAt, mostOf, powerBars, shadeOf } from "./bins";
-import { chartOf, highest, thinned } from "./chart";
+import { boundsOfValues } from "./axis";
+import { chartOf, pieces, thinned, valuesOf } from "./chart";
 import { busiestRange, busiestSql, placeOf, sqlText } from "./places";
 import { insightsOf, measureOf, noteOf, tableKeys, tableOf, titleOf, wordsOf, type Report } from "./report";
 import { multiples, rates, valueAt } from "./series";
@@ -172,13 +173,6 @@ test("a line of many points keeps its highest and lowest ones", () => {
   const kept = thinned(points);
   assert.ok(kept.length <= 4 * 200, `${kept.length}`);
   assert.ok(kept.includes(9) && kept.includes(0));
-  assert.equal(
-    highest(
-      points.map(([, y]) => y),
-      0,
-    ),
-    9,
-  );
   assert.deepEqual(
     thinned([
       [0, 1],
@@ -186,6 +180,29 @@ test("a line of many points keeps its highest and lowest ones", () => {
     ]),
     [0, 1, 5, 2],
   );
+});
+
+test("what has no value is no zero: a column's sort, its bounds and its line leave it out", () => {
+  const columns = ["name", "n", "change"].map((name) => ({ name, measure: "none" as const }));
+  const rows = [
+    ["a", 1, 4],
+    ["b", 2, null],
+    ["c", 3, -6],
+    ["d", 4, -7],
+    ["e", 5, null],
+  ];
+  assert.deepEqual(chartOf({ columns, rows })?.y, [2], "sorted, with what is NULL anywhere");
+  const values = valuesOf({ columns, rows }, 2);
+  assert.deepEqual(values, [4, null, -6, -7, null]);
+  assert.deepEqual(boundsOfValues([values, [1]]), { low: -7, high: 4 });
+  assert.deepEqual(boundsOfValues([[null, 3, 5]]), { low: 0, high: 5 });
+  assert.deepEqual(pieces(values.map((value, at) => (value === null ? null : ([at, value] as const)))), [
+    [[0, 4]],
+    [
+      [2, -6],
+      [3, -7],
+    ],
+  ]);
 });
 
 test("a search keeps the rows that hold the text, in their order", () => {
@@ -221,7 +238,7 @@ test("notes leave out what only helps on a command line", () => {
 });
 
 test("counters of one name share a picture and its times", () => {
-  const row = (ts: number, who: string, value: number) => ({ ts, name: "rss", unit: "bytes", who, value });
+  const row = (ts: number, who: string, value: number) => ({ ts, at: ts, name: "rss", unit: "bytes", who, value });
   const [picture] = multiples([row(0, "a", 1), row(10, "b", 2), row(5, "a", 3)]);
   assert.deepEqual(picture?.times, [0, 5, 10]);
   assert.deepEqual(picture?.series, [
@@ -229,5 +246,10 @@ test("counters of one name share a picture and its times", () => {
     { label: "b", values: [null, null, 2] },
   ]);
   assert.equal(valueAt([0, 5, 10], [1, 3, null], 7), 3);
-  assert.deepEqual(rates([0, 1e9, 2e9, 4e9], [0, 5, null, 11]), [null, 5, null, 2]);
+  const grown = rates([row(0, "a", 0), row(1e9, "a", 5), row(3e9, "a", 11)]);
+  assert.deepEqual(
+    grown.map(({ value }) => value),
+    [5, 5, 3],
+  );
+  assert.deepEqual(rates([row(0, "a", 3)]), []);
 });

@@ -22,6 +22,19 @@ function LostConnection(): JSX.Element | null {
   );
 }
 
+function NotShown(): JSX.Element {
+  const missing = page.value?.not_shown ?? [];
+  return (
+    <>
+      {missing.map(({ name, reason }) => (
+        <p class="banner" role="status" key={name}>
+          {escapeName(name)} is not shown: {escapeName(reason)}
+        </p>
+      ))}
+    </>
+  );
+}
+
 function Body(): JSX.Element {
   if (recordings.value.length === 0 && page.value?.mode === "view") {
     return <Empty what="There is no recording here" hint="fathom run -- PROGRAM makes one" />;
@@ -52,6 +65,7 @@ export function App(): JSX.Element {
       </a>
       <Header views={shownViews()} />
       <LostConnection />
+      <NotShown />
       <SelectionBar />
       <main id="main" tabIndex={-1} aria-label={view.title}>
         <Answered of={page} what="Opening the recording">

@@ -10,9 +10,8 @@ function frameKeys(): KeyDef[] {
   const tabs = views.map((view) => ({
     keys: [view.key],
     help: `Show ${view.title}`,
-    run: () => {
-      if (shownViews().includes(view)) select({ view: view.id });
-    },
+    when: () => shownViews().includes(view),
+    run: () => select({ view: view.id }),
   }));
   return [
     { keys: ["?"], help: "Show this help", run: showHelp },

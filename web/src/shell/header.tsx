@@ -2,12 +2,13 @@
 // The line on top: which recording, which view, what to search for, light or dark, help.
 import type { JSX } from "preact";
 import { escapeName } from "../logic/escape";
-import { humanNs, withThousands } from "../logic/units";
+import { humanNs } from "../logic/units";
 import { page, recording, recordings } from "../state/page";
 import { findNext, searchText } from "../state/search";
 import { hashOf } from "../state/hash";
 import { select, selection } from "../state/selection";
 import { choice, choose, type Choice } from "../theme/theme";
+import { EventCount } from "./event_count";
 import { showHelp } from "./help";
 import { viewOf, type ViewDef } from "./views";
 
@@ -40,8 +41,13 @@ function RecordingFacts(): JSX.Element | null {
   const words = stateWords[now.state];
   return (
     <span class="recording-facts">
-      {humanNs(now.wall_ns)}, {withThousands(now.events)} {now.events === 1 ? "event" : "events"}
-      {words && <span class={`badge ${now.state}`}>{words}</span>}
+      {humanNs(now.wall_ns)}
+      <EventCount key={now.id} recording={now.id} before=", " words />
+      {words && (
+        <span class={`badge ${now.state}`} title={escapeName(now.state_reason ?? "")}>
+          {words}
+        </span>
+      )}
     </span>
   );
 }

@@ -27,16 +27,18 @@ export function Help(): JSX.Element {
       <h2 id="help-title">Keys</h2>
       <table>
         <tbody>
-          {keyDefs.value.map((def) => (
-            <tr key={def.keys.join(" ")}>
-              <th scope="row">
-                {def.keys.map((key) => (
-                  <kbd key={key}>{names[key] ?? key}</kbd>
-                ))}
-              </th>
-              <td>{def.help}</td>
-            </tr>
-          ))}
+          {keyDefs.value
+            .filter((def) => def.when?.() ?? true)
+            .map((def) => (
+              <tr key={def.keys.join(" ")}>
+                <th scope="row">
+                  {def.keys.map((key) => (
+                    <kbd key={key}>{names[key] ?? key}</kbd>
+                  ))}
+                </th>
+                <td>{def.help}</td>
+              </tr>
+            ))}
         </tbody>
       </table>
       <button type="button" onClick={close}>

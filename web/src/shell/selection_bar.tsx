@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What is selected, each part with a button that lets it go. Absent while everything is.
+// What is selected, each part with a button that lets it go. Absent while everything is; a view that does not follow it
+// says so.
 import type { JSX } from "preact";
 import { escapeName } from "../logic/escape";
 import { humanNs } from "../logic/units";
 import { isLimited, select, selectEverything, selection, type Selection } from "../state/selection";
 import { range } from "../state/page";
+import { viewOf } from "./views";
 
 interface Chip {
   words: string;
@@ -34,6 +36,14 @@ export function chipsOf(chosen: Selection, seen: { from: number; to: number }): 
 export function SelectionBar(): JSX.Element | null {
   const chosen = selection.value;
   if (!isLimited(chosen)) return null;
+  const view = viewOf(chosen.view);
+  if (view.whole) {
+    return (
+      <section class="selection" aria-label="Selection">
+        {view.title} is about whole recordings. What is selected holds in the other views.
+      </section>
+    );
+  }
   return (
     <section class="selection" aria-label="Selection">
       <span>Selected:</span>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a view shows while there is nothing to show: it waits, there is nothing, or it failed.
 import type { ComponentChildren, JSX } from "preact";
-import type { Asked } from "../api/asked";
+import type { Asked, Standing } from "../api/asked";
 import type { Refusal } from "../api/transport";
 
 export function Loading({ what = "Loading" }: { what?: string }): JSX.Element {
@@ -37,21 +37,31 @@ export function Failed({ error, again }: { error: Refusal; again?: () => void })
   );
 }
 
+// Fades what answers another question than the one that is asked now.
+function looks(standing: Standing<unknown>): string {
+  return "other" in standing && standing.other ? "answer other" : "answer";
+}
+
+// A part of a view that has a question of its own, where the view shows it when it is there.
+export function Beside({ of, children }: { of: Asked<unknown>; children: ComponentChildren }): JSX.Element {
+  return <div class={looks(of.state.value)}>{children}</div>;
+}
+
 interface AnsweredProps<T> {
   of: Asked<T>;
   what?: string; // what is being loaded
   children: (value: T) => ComponentChildren;
 }
 
-// The answer, or why there is none. An older answer stays, marked as such, while the next one is on its way. The parts stand
-// in the same places whatever happens, so that what is shown keeps its state.
+// The answer, or why there is none. An older answer stays while the next one is on its way, faded where it is one to another
+// question. The parts stand in the same places whatever happens, so that what is shown keeps its state.
 export function Answered<T>({ of, what, children }: AnsweredProps<T>): JSX.Element {
   const standing = of.state.value;
   const there = standing.kind === "there";
   const before = standing.kind === "loading" || standing.kind === "failed" ? standing.before : null;
   if (!there && before === null && standing.kind !== "failed") return <Loading what={what ?? "Loading"} />;
   return (
-    <div class={there ? "answer" : "answer stale"} aria-busy={standing.kind === "loading"}>
+    <div class={looks(standing)} aria-busy={standing.kind === "loading"}>
       {standing.kind === "failed" && <Failed error={standing.error} again={() => of.refresh()} />}
       {there ? children(standing.value) : before !== null && children(before)}
     </div>

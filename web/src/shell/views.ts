@@ -20,6 +20,7 @@ export interface ViewDef {
   key: string; // the key that leads to it
   component: ComponentType;
   modes?: readonly PageMode[]; // only where the page is served so
+  whole?: boolean; // it is about whole recordings, whatever is selected
 }
 
 export const views: readonly ViewDef[] = [
@@ -30,9 +31,9 @@ export const views: readonly ViewDef[] = [
   { id: "gpu", title: "GPU", key: "5", component: Gpu },
   { id: "explain", title: "Explain", key: "6", component: Explain },
   { id: "resources", title: "Resources", key: "7", component: Resources },
-  { id: "compare", title: "Compare", key: "8", component: Compare, modes: ["view", "server"] },
-  { id: "sql", title: "SQL", key: "9", component: Sql, modes: ["view", "server"] },
-  { id: "fleet", title: "Fleet", key: "0", component: Fleet, modes: ["server"] },
+  { id: "compare", title: "Compare", key: "8", component: Compare, whole: true, modes: ["view", "server"] },
+  { id: "sql", title: "SQL", key: "9", component: Sql, whole: true, modes: ["view", "server"] },
+  { id: "fleet", title: "Fleet", key: "0", component: Fleet, whole: true, modes: ["server"] },
 ];
 
 export function shownViews(): readonly ViewDef[] {

@@ -7,6 +7,7 @@ export interface KeyDef {
   keys: readonly string[]; // as in KeyboardEvent.key; letters in lower case
   help: string; // what it does, in the imperative
   run: (event: KeyboardEvent) => void;
+  when?: () => boolean; // absent: always
   held?: boolean; // also while Shift is held, or for repeated events
 }
 
@@ -35,7 +36,7 @@ export function pressed(event: KeyboardEvent): void {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
   if (takesText(event.target) || document.querySelector("dialog[open]")) return;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  const def = [...keyDefs.peek()].reverse().find((each) => each.keys.includes(key)); // a view's own go first
+  const def = [...keyDefs.peek()].reverse().find((each) => each.keys.includes(key) && (each.when?.() ?? true)); // a view's own go first
   if (!def) return;
   event.preventDefault();
   def.run(event);

@@ -2,11 +2,10 @@
 // Follows a recording that is being made: the server tells about once a second how far it is (/changes). At its end, and
 // when a lost server is back, everything is asked again.
 import { effect } from "@preact/signals";
-import { apiRoot, queryOf, reachable } from "../api/transport";
+import { queryOf, reachable } from "../api/transport";
 import type { Change } from "../api/types";
 import { changes, page, recording, revision } from "./page";
-
-const reopenAfterMs = 2000;
+import { listen } from "./stream";
 
 function heard(id: string, text: string): void {
   let change: Change;
@@ -22,23 +21,11 @@ function heard(id: string, text: string): void {
   if (state !== "running") page.refresh();
 }
 
-// Opens the stream for a recording, again and again until `close`.
+// A window that comes to the front hears within a second what it missed.
 function follow(id: string): () => void {
-  let source: EventSource | null = null;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const open = (): void => {
-    source = new EventSource(`${apiRoot}/changes${queryOf({ recording: id })}`);
-    source.onmessage = (message: MessageEvent<string>) => heard(id, message.data);
-    source.onerror = () => {
-      source?.close();
-      timer = setTimeout(open, reopenAfterMs);
-    };
-  };
-  open();
-  return () => {
-    clearTimeout(timer);
-    source?.close();
-  };
+  return listen(`/changes${queryOf({ recording: id })}`, ({ type, data }) => {
+    if (type === "message") heard(id, data);
+  });
 }
 
 export function followRecording(): () => void {

@@ -82,16 +82,16 @@ export function Minimap({ model }: { model: TimelineModel }): JSX.Element {
     );
   };
   const frame = useMemo(() => oncePerFrame(draw), []);
+  const askedOf = useRef("");
   useEffectAtOnce(() => {
     if (order.value.length === 0) return;
-    const wish = {
-      recording: recording.peek()?.id ?? "",
-      from: 0,
-      to: model.wall.peek(),
-      width: bins,
-      tracks: order.value.map((each) => each.id),
-    };
-    strips.ask((signal) => api.timeline(wish, signal));
+    const id = recording.peek()?.id ?? "";
+    if (id === askedOf.current) return strips.refresh(); // it has grown
+    askedOf.current = id;
+    strips.ask((signal) => {
+      const tracks = order.peek().map((each) => each.id);
+      return api.timeline({ recording: id, from: 0, to: model.wall.peek(), width: bins, tracks }, signal);
+    });
   });
   useEffectAtOnce(() => {
     void [

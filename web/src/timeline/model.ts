@@ -41,6 +41,7 @@ export class TimelineModel {
   readonly showFlows = signal(false);
   readonly error = signal<Refusal | null>(null);
   readonly busy = signal(true); // something on screen, or beside it, is on its way
+  readonly drawn = signal(false); // something of this recording has arrived
   readonly arrived = signal(0); // counts answers, to draw again
   readonly measuring = signal(false); // the key is held
   readonly scrollTo = signal<{ y: number } | null>(null);
@@ -95,10 +96,14 @@ export class TimelineModel {
     const id = recording.value?.id ?? "";
     void revision.value;
     if (id === "") return;
-    if (id !== this.loadedOf) this.begin(id);
-    else this.grow(recording.peek()?.state === "running");
+    if (id !== this.loadedOf) {
+      this.tracks.ask((signal) => api.tracks(id, signal), true); // before anything is asked of them
+      this.begin(id);
+    } else {
+      this.grow(recording.peek()?.state === "running");
+      this.tracks.refresh();
+    }
     this.knownWall = this.wall.peek();
-    this.tracks.ask((signal) => api.tracks(id, signal));
   }
 
   // A camera over the end of what was known stays over the end. Rows of the last seconds may still have been on their way.
@@ -301,6 +306,8 @@ export class TimelineModel {
       this.loadedOf = id;
       this.knownWall = 0;
       this.chosen.value = null;
+      this.drawn.value = false;
+      this.top.value = 0;
       this.camera.value = clamped(this.remembered() ?? { from: 0, to: this.wall.peek() }, this.wall.peek());
     });
     untracked(() => this.arrive());
@@ -308,6 +315,7 @@ export class TimelineModel {
 
   private newLoader(): Loader {
     const arrived = (): void => {
+      this.drawn.value = true;
       this.arrived.value += 1;
     };
     return new Loader(

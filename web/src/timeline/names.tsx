@@ -20,7 +20,9 @@ function selectTrack(model: TimelineModel, { track }: Row): void {
 
 function titleOf(track: Track): string {
   const name = escapeName(track.name);
-  return isCounterGroup(track) ? name : `${name}: ${withThousands(track.events)} events`;
+  if (isCounterGroup(track)) return name;
+  const what = { samples: "samples", counter: "values" }[track.kind as string] ?? "events";
+  return `${name}: ${withThousands(track.events)} ${what}`;
 }
 
 function Name({ model, row }: { model: TimelineModel; row: Row }): JSX.Element {

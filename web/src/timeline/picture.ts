@@ -58,7 +58,7 @@ function drawRow(pen: Pen, row: Row, picture: Picture): void {
     if (track.kind === "counter") {
       const colour = layerColour(track.layer ?? "resource", look.shade);
       const high = drawCounter(pen, segments, y, colour, look);
-      if (high !== null) pen.text(scaleText(high, track.unit), 4, y + 8, palette.faint, 10);
+      if (high !== null) drawScale(pen, scaleText(high, track.unit), y, palette);
     } else {
       drawBoxes(pen, segments, { top: y + 1, count: row.lines, height: lineHeightOf(track) }, look);
     }
@@ -71,6 +71,13 @@ function drawRow(pen: Pen, row: Row, picture: Picture): void {
     row.more > 0 ? 2 : 1,
     row.more > 0 ? palette.line : palette.raised,
   );
+}
+
+// Over the line, on a ground of its own.
+function drawScale(pen: Pen, text: string, y: number, palette: Palette): void {
+  const [size, room] = [10, 0.62]; // a character of such a font is so wide at most
+  pen.box(2, y + 2, text.length * size * room + 4, size + 2, palette.back);
+  pen.text(text, 4, y + 8, palette.faint, size);
 }
 
 export function scaleText(value: number, unit: string | undefined): string {

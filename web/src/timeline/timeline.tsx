@@ -5,7 +5,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { useSize } from "../draw/canvas";
 import { escapeName } from "../logic/escape";
-import { Answered, Empty } from "../shell/states";
+import { Answered, Empty, Loading } from "../shell/states";
 import { useKeys } from "../state/keys";
 import { recording } from "../state/page";
 import { searchStep, searchText } from "../state/search";
@@ -86,6 +86,7 @@ function Tracks({ model }: { model: TimelineModel }): JSX.Element {
           >
             <Surface model={model} pointer={pointer} />
             <HoverCard model={model} />
+            {model.busy.value && !model.drawn.value && <Loading what="Reading events" />}
           </div>
         </div>
       </div>
@@ -107,8 +108,10 @@ export function Timeline(): JSX.Element {
       <Toolbar model={model} />
       <Legend />
       <Answered of={model.tracks} what="Reading the tracks">
-        {({ tracks }) =>
-          tracks.length === 0 ? (
+        {({ tracks, building }) =>
+          tracks.length === 0 && building !== undefined ? (
+            <Loading what="Reading all events" />
+          ) : tracks.length === 0 ? (
             <Empty
               what="Nothing was recorded over time"
               hint="fathom info tells which layers recorded, and why others did not"

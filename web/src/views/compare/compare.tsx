@@ -29,9 +29,11 @@ const usualWeight = computed(() => {
 });
 const weight = computed(() => chosenWeight.value || usualWeight.value);
 
+const ROWS = 1000; // of each table; some are seen, others scrolled to
+
 // As `fathom diff --format json A B` prints it.
 async function askDiff(sides: { a: string; b: string }, signal: AbortSignal): Promise<Report> {
-  return api.other<Report>("/diff", sides, signal);
+  return api.other<Report>("/diff", { ...sides, top: ROWS }, signal);
 }
 
 function useFlame(side: () => string) {

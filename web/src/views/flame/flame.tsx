@@ -3,12 +3,13 @@
 import type { JSX } from "preact";
 import { api, exportUrl, type FlameWish, type Part } from "../../api/client";
 import { escapeName } from "../../logic/escape";
+import { whyEmpty } from "../../logic/flame_empty";
 import { findMatches } from "../../logic/flame_search";
 import type { FlameTree } from "../../logic/flame_tree";
 import { humanPercent } from "../../logic/units";
 import { Answered, Empty } from "../../shell/states";
-import { inFile, recordings } from "../../state/page";
-import { changeSetting, part, selection } from "../../state/selection";
+import { inFile, recording, recordings } from "../../state/page";
+import { changeSetting, isLimited, part, selection } from "../../state/selection";
 import { useAnswer } from "../parts/answer";
 import { patiently } from "../parts/patience";
 import { Choice, options, Search, Switch, type Option } from "../parts/choice";
@@ -90,22 +91,27 @@ function Found({ tree }: { tree: FlameTree | null }): JSX.Element | null {
 
 function Compared({ after }: { after: FlameTree }): JSX.Element {
   const before = useAnswer(
-    () => ({ wish: wished(), part: { ...part.value, recording: against.value, from: null, to: null } }),
+    () => ({
+      wish: wished(),
+      part: { recording: against.value, layers: selection.value.layers, where: selection.value.where },
+    }),
     askFlame,
   );
+  const { from, to, hosts, pids, tids } = selection.value;
+  const ofThisOnly = from !== null || to !== null || hosts.length + pids.length + tids.length > 0;
   return (
-    <Answered of={before} what="Asking for the other recording">
-      {(tree) => <Difference before={tree} after={after} />}
-    </Answered>
+    <>
+      {ofThisOnly && (
+        <p class="note">
+          The selected time, hosts, processes and threads are of this recording; the one before is shown whole.
+        </p>
+      )}
+      <Answered of={before} what="Asking for the other recording">
+        {(tree) => <Difference before={tree} after={after} />}
+      </Answered>
+    </>
   );
 }
-
-// What to record, or where else to look.
-const MISSING: Record<string, string> = {
-  cpu: "fathom run --layers +cpu samples what runs on CPUs.",
-  offcpu: "fathom run --layers +cpu samples what threads wait for.",
-  bytes: "Layers posix and stdio record what calls move; fathom run records both unless --layers leaves them out.",
-};
 
 function NoWeight(): JSX.Element {
   const others =
@@ -114,12 +120,13 @@ function NoWeight(): JSX.Element {
         Show the time of recorded calls
       </button>
     );
+  const { what, hint } = whyEmpty(weight.value, recording.value?.layers ?? [], isLimited(selection.value));
   return (
     <Empty
-      what="Nothing in this part has such a weight"
+      what={what}
       hint={
         <>
-          {MISSING[weight.value] ?? "Choose another weight, or a larger part."} {others}
+          {hint} {others}
         </>
       }
     />

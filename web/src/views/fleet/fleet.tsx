@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The jobs of a server: what they hold, who sends, and what arrives right now.
 import type { JSX } from "preact";
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { api } from "../../api/client";
 import { clientSums, kindSums, rowsPerSecond, type Arrivals } from "../../logic/fleet";
 import type { TableData } from "../../logic/table";
@@ -55,7 +55,7 @@ function Recordings(): JSX.Element | null {
         { name: "command", measure: "none" },
         { name: "state", measure: "none" },
         { name: "wall", measure: "ns" },
-        { name: "events", measure: "count" },
+        { name: "rows", measure: "count" },
       ],
       rows: all.map(({ name, command, state, wall_ns, events }) => [name, command.join(" "), state, wall_ns, events]),
     }),
@@ -117,20 +117,15 @@ function Arriving({ live }: { live: Live }): JSX.Element {
 
 export function Fleet(): JSX.Element {
   const live = useLive();
-  const seconds = live.value.seconds.length;
   const jobs = useAnswer(
-    // A job that nobody knew may have begun to send.
-    () => ({
-      arrived:
-        seconds > 0
-          ? live.value.seconds
-              .at(-1)!
-              .arrived.map(({ job }) => job)
-              .sort()
-          : [],
-    }),
+    () => null,
     (_wish, signal) => api.other<{ jobs: JobFacts[] }>("/jobs", {}, signal),
   );
+  // A job that nobody knew may have begun to send.
+  const arrived = (live.value.seconds.at(-1)?.arrived ?? []).map(({ job }) => job).sort();
+  useEffect(() => {
+    if (live.value.seconds.length > 0) jobs.refresh();
+  }, [arrived.join("\n")]);
   return (
     <div class="view fleet">
       <Answered of={jobs} what="Asking for jobs">

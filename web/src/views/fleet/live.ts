@@ -2,48 +2,46 @@
 // What arrives at the server, as long as somebody looks.
 import { signal, type Signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { apiRoot } from "../../api/transport";
 import { withSecond, type Arrived } from "../../logic/fleet";
-
-const REOPEN_MS = 2000;
+import { revision } from "../../state/page";
+import { listen, type Said } from "../../state/stream";
 
 export interface Live {
   seconds: readonly Arrived[];
-  missed: number; // seconds that this page was too slow for
+  missed: number; // seconds that this page was too slow for, or that nobody looked at it
   open: boolean;
 }
 
-function listen(state: Signal<Live>): () => void {
-  let source: EventSource | null = null;
-  let timer: ReturnType<typeof setTimeout> | undefined;
+function heard(before: Live, { type, data }: Said): Partial<Live> {
+  if (type === "arrived") return { open: true, seconds: withSecond(before.seconds, JSON.parse(data) as Arrived) };
+  if (type !== "missed") return { open: type !== "lost" };
+  return { missed: before.missed + ((JSON.parse(data) as { seconds?: number }).seconds ?? 0) };
+}
+
+function follow(state: Signal<Live>): () => void {
   const change = (change: Partial<Live>): void => {
     state.value = { ...state.peek(), ...change };
   };
-  const open = (): void => {
-    source = new EventSource(`${apiRoot}/events`);
-    source.onopen = () => change({ open: true });
-    source.addEventListener("arrived", (message: MessageEvent<string>) => {
-      change({ seconds: withSecond(state.peek().seconds, JSON.parse(message.data) as Arrived) });
-    });
-    source.addEventListener("missed", (message: MessageEvent<string>) => {
-      const { seconds = 0 } = JSON.parse(message.data) as { seconds?: number };
-      change({ missed: state.peek().missed + seconds });
-    });
-    source.onerror = () => {
-      source?.close();
-      change({ open: false });
-      timer = setTimeout(open, REOPEN_MS);
-    };
+  let left = document.hidden ? Date.now() : 0; // since when nobody looks
+  const look = (): void => {
+    if (document.hidden) {
+      left = Date.now();
+    } else if (left > 0) {
+      change({ missed: state.peek().missed + Math.round((Date.now() - left) / 1000) });
+      left = 0;
+      revision.value += 1; // jobs may have come
+    }
   };
-  open();
+  document.addEventListener("visibilitychange", look);
+  const stop = listen("/events", (said) => change(heard(state.peek(), said)));
   return () => {
-    clearTimeout(timer);
-    source?.close();
+    document.removeEventListener("visibilitychange", look);
+    stop();
   };
 }
 
 export function useLive(): Signal<Live> {
   const state = useMemo(() => signal<Live>({ seconds: [], missed: 0, open: false }), []);
-  useEffect(() => listen(state), []);
+  useEffect(() => follow(state), []);
   return state;
 }

@@ -18,23 +18,32 @@ const GPUS = "gpus_from_the_first_to_the_last_thing_that_each_did";
 const CAUSES = "what_the_host_did_while_a_gpu_was_idle";
 const KERNELS = "kernels_launched";
 const COPIES = "bytes_moved_and_set_by_the_cuda_driver";
+const ROWS = 1000; // of each table; some are seen, others scrolled to
 
 function causeName(row: ReportRow): string {
   const [cause, name] = [String(row["cause"]), row["name"]];
   return name === null || name === undefined ? cause : `${cause}: ${String(name)}`;
 }
 
-// Busy time and the causes of idle time, of one GPU: shares of its span.
+// Busy time and the causes of idle time, of one GPU: shares of its span. Each colour stands for one thing: the last is of all
+// causes that are left. The table below the picture has each.
 function sharesOf(report: Report, gpu: ReportRow, colours: readonly string[]): Share[] {
   const span = Number(gpu["span"]) || 1;
   const share = (name: string, time: number, at: number): Share => {
-    return { name, time, share: (100 * time) / span, colour: colours[at % colours.length]! };
+    return { name, time, share: (100 * time) / span, colour: colours[at]! };
   };
   const causes = rowsOf(report, CAUSES).filter((row) => row["host"] === gpu["host"] && row["device"] === gpu["device"]);
-  // The first colour is that of work; causes take turns with the others.
-  const others = colours.length - 1;
-  const idle = causes.map((row, at) => share(`idle, ${causeName(row)}`, Number(row["idle"]), 1 + (at % others)));
-  return [share("busy", Number(gpu["busy"]), 0), ...idle];
+  const last = colours.length - 1;
+  const most = causes.length > last ? last - 1 : last;
+  const shares = [share("busy", Number(gpu["busy"]), 0)];
+  for (const [at, row] of causes.slice(0, most).entries()) {
+    shares.push(share(`idle, ${causeName(row)}`, Number(row["idle"]), 1 + at));
+  }
+  // The report may leave out rows: what is left is the GPU's own sum without those that are named.
+  const named = causes.slice(0, most).reduce((sum, row) => sum + Number(row["idle"]), 0);
+  const left = Number(gpu["idle"]) - named;
+  if (left > 0) shares.push(share("idle, other causes", left, last));
+  return shares;
 }
 
 function Idle({ report }: { report: Report }): JSX.Element {
@@ -68,7 +77,7 @@ function Idle({ report }: { report: Report }): JSX.Element {
 }
 
 function Table({ view, of, where }: { view: string; of: string; where?: (row: ReportRow) => string }): JSX.Element {
-  const report = useReport(view, () => ({ top: 1000 }));
+  const report = useReport(view, () => ({ top: ROWS }));
   const leads = where && {
     onRow: (row: ReportRow) => void goToPlace({ view: "timeline", where: where(row) }),
     rowTitle: "Show in the timeline",
@@ -93,7 +102,7 @@ function NoGpu(): JSX.Element {
 }
 
 export function Gpu(): JSX.Element {
-  const idle = useReport("gpu-idle");
+  const idle = useReport("gpu-idle", () => ({ top: ROWS }));
   const layers = recording.value?.layers ?? [];
   const any = layers.some(({ name, events }) => (name === "cuda" || name === "gpu") && events > 0);
   if (!any)

@@ -27,7 +27,7 @@ export function Files(): JSX.Element {
   const patterns = useReport("patterns", () => ({ top: 1000 }));
   return (
     <Answered of={files} what="Adding up files">
-      {(report) => <Table files={report} patterns={patterns.value} />}
+      {(report) => <Table files={report} patterns={patterns.current} />}
     </Answered>
   );
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The first look: what ran, where its time went, what to do about it.
 import type { JSX } from "preact";
+import type { Asked } from "../../api/asked";
 import { api } from "../../api/client";
 import { eventsNamed } from "../../logic/places";
 import { insightsOf, rowsOf, type Report } from "../../logic/report";
@@ -21,19 +22,20 @@ function useTime() {
   return useAnswer(
     () => part.value,
     async (of, signal) => {
-      const report = (await api.report("time", {}, of, signal)) as unknown as Report;
+      // Adding up needs every row: functions are added up by the server, and no row is left out.
+      const report = (await api.report("time", { by: "state,cause", top: 0 }, of, signal)) as unknown as Report;
       return rowsOf(report, "where_the_threads_time_went").length > 0 ? report : null;
     },
   );
 }
 
-const ROWS = 200; // of functions and files; some are seen, others scrolled to
+const ROWS = 1000; // of functions and files; some are seen, others scrolled to
 
 function showFunction(name: string, layer: string): void {
   void goToFunction(name, eventsNamed(name, layer));
 }
 
-function Body({ report, time }: { report: Report; time: Report | null }): JSX.Element {
+function Body({ report, time }: { report: Report; time: Asked<Report | null> }): JSX.Element {
   return (
     <>
       <TimeSplit overview={report} time={time} />
@@ -73,7 +75,7 @@ export function Overview(): JSX.Element {
     <div class="view overview">
       {chosen && <RunCard recording={chosen} />}
       <Answered of={report} what="Asking for the overview">
-        {(answer) => <Body report={answer} time={time.value} />}
+        {(answer) => <Body report={answer} time={time} />}
       </Answered>
     </div>
   );

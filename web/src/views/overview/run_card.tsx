@@ -4,7 +4,8 @@ import type { ComponentChildren, JSX } from "preact";
 import type { Recording } from "../../api/types";
 import { escapeName } from "../../logic/escape";
 import { lossesOf } from "../../logic/losses";
-import { humanNs, withThousands } from "../../logic/units";
+import { humanNs } from "../../logic/units";
+import { EventCount } from "../../shell/event_count";
 import { Clamped } from "../parts/clamped";
 
 function Fact(props: { name: string; wide?: boolean; children: ComponentChildren }): JSX.Element {
@@ -30,12 +31,15 @@ export function RunCard({ recording }: { recording: Recording }): JSX.Element {
           </code>
         </Fact>
         <Fact name="Recording">{escapeName(recording.name)}</Fact>
-        <Fact name="State">
+        <Fact name="State" wide={Boolean(recording.state_reason)}>
           <span class={`run-state ${recording.state}`}>{recording.state}</span>
+          {recording.state_reason && `: ${escapeName(recording.state_reason)}`}
         </Fact>
         <Fact name="Duration">{humanNs(recording.wall_ns)}</Fact>
         <Fact name="Hosts">{recording.hosts.map(escapeName).join(", ") || "unknown"}</Fact>
-        <Fact name="Events">{withThousands(recording.events)}</Fact>
+        <Fact name="Events">
+          <EventCount key={recording.id} recording={recording.id} waiting="being counted…" />
+        </Fact>
         <Fact name="Lost" wide={losses.length > 0}>
           {losses.length === 0 ? "nothing" : losses.map((loss, at) => <div key={at}>{escapeName(loss)}</div>)}
         </Fact>

@@ -2,8 +2,10 @@
 // Where the threads' time went: by state and cause where layer cpu tells (view `time`), and by layer.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
+import type { Asked } from "../../api/asked";
 import { hexOf, mixed, rgbOf } from "../../logic/colours";
 import { rowsOf, type Report } from "../../logic/report";
+import { Beside } from "../../shell/states";
 import { select } from "../../state/selection";
 import { layerColour, series, type Shade } from "../../theme/layers";
 import { shade } from "../../theme/theme";
@@ -53,18 +55,26 @@ function coloured(shares: readonly Share[], how: Shade): Share[] {
   });
 }
 
-export function TimeSplit({ overview, time }: { overview: Report; time: Report | null }): JSX.Element {
+interface TimeSplitProps {
+  overview: Report;
+  time: Asked<Report | null>;
+}
+
+export function TimeSplit({ overview, time: asked }: TimeSplitProps): JSX.Element {
+  const time = asked.value;
   const layers = useMemo(() => layerShares(overview, shade.value), [overview, shade.value]);
   const states = useMemo(() => (time ? timeShares(time, shade.value) : []), [time, shade.value]);
   const known = (name: string): boolean => !name.startsWith("(");
   return (
     <section aria-label="Where every thread's time went" class="columns">
       {states.length > 0 && (
-        <SplitBar
-          title="Threads' time by what they did"
-          shares={states}
-          onShare={(share) => goToFlame(stateOf(share) === "running" ? "cpu" : "offcpu")}
-        />
+        <Beside of={asked}>
+          <SplitBar
+            title="Threads' time by what they did"
+            shares={states}
+            onShare={(share) => goToFlame(stateOf(share) === "running" ? "cpu" : "offcpu")}
+          />
+        </Beside>
       )}
       <SplitBar
         title="Threads' time by layer, excluding nested calls"

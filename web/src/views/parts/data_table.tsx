@@ -36,11 +36,11 @@ interface DataTableProps {
 interface Widths {
   columns: number[]; // in characters
   widest: number; // the column that gives way where there is too little room; -1: none
-  least: number; // of all, so that what is left of that one is enough to read
+  cut: number[]; // as narrow as they can be read
 }
 
-// Wide enough for what the first rows say. Where there is more room, all columns share it; where there is less, the widest text
-// is cut, so that numbers beside it stay on screen.
+// Wide enough for what the first rows say. Where there is more room, all columns share it; where there is less, long texts
+// are cut, so that numbers beside them stay on screen.
 function widths(table: TableData): Widths {
   const columns = table.columns.map(({ name, measure }, column) => {
     const texts = table.rows.slice(0, 200).map((row) => cellText(row[column], measure).length);
@@ -48,19 +48,21 @@ function widths(table: TableData): Widths {
   });
   const numeric = table.columns.map((_, column) => isNumeric(table, column));
   const texts = columns.flatMap((width, column) => (numeric[column] ? [] : [[width, column] as const]));
-  const [most, widest] = texts.reduce((best, each) => (each[0] > best[0] ? each : best), [0, -1] as const);
-  const least = sumOf(columns) - Math.max(0, most - LEAST_TEXT);
-  return { columns, widest, least };
+  const [, widest] = texts.reduce((best, each) => (each[0] > best[0] ? each : best), [0, -1] as const);
+  const cut = columns.map((width, column) => (numeric[column] ? width : Math.min(width, LEAST_TEXT)));
+  return { columns, widest, cut };
 }
 
-function sumOf(columns: readonly number[]): number {
-  return columns.reduce((sum, width) => sum + width, 0);
+function pixelsOf(columns: readonly number[]): number {
+  return columns.reduce((sum, width) => sum + width * CHARACTER + PADDING, 0);
 }
 
 // In pixels; nothing for the column that takes what is left.
-function pixels({ columns, widest }: Widths, room: number): (string | undefined)[] {
-  const tight = sumOf(columns) * CHARACTER + columns.length * PADDING > room;
-  return columns.map((width, at) => (tight && at === widest ? undefined : `${width * CHARACTER + PADDING}px`));
+function pixels({ columns, widest, cut }: Widths, room: number): (string | undefined)[] {
+  const tight = pixelsOf(columns) > room;
+  return (tight ? cut : columns).map((width, at) =>
+    tight && at === widest ? undefined : `${width * CHARACTER + PADDING}px`,
+  );
 }
 
 function Heading(props: {
@@ -166,10 +168,7 @@ export function DataTable(props: DataTableProps): JSX.Element {
         {...(height ? { style: { maxHeight: height } } : {})}
         onScroll={(event) => setScrolled(event.currentTarget.scrollTop)}
       >
-        <table
-          aria-rowcount={rows.length + 1}
-          style={{ minWidth: `${columns.least * CHARACTER + columns.columns.length * PADDING}px` }}
-        >
+        <table aria-rowcount={rows.length + 1} style={{ minWidth: `${pixelsOf(columns.cut)}px` }}>
           <colgroup>
             {pixels(columns, size.value.width).map((width, column) => (
               <col key={column} {...(width ? { style: { width } } : {})} />

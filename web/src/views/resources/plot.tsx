@@ -4,31 +4,32 @@ import type { JSX, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { useSize } from "../../draw/canvas";
-import type { CounterPicture } from "../../logic/counters";
+import { ticksOf, type Tick } from "../../logic/axis";
+import { boundsOf, type CounterPicture } from "../../logic/counters";
 import { escapeName } from "../../logic/escape";
 import { humanNs, humanNumber } from "../../logic/units";
 import { select } from "../../state/selection";
 import { series as seriesColours } from "../../theme/layers";
 import { palette, shade } from "../../theme/theme";
-import type { Camera } from "../../timeline/camera";
+import { marks, moment, type Camera } from "../../timeline/camera";
 import { SaveBar } from "../parts/save_bar";
 import { plotPicture } from "./plot_picture";
 
 const HEIGHT = 150;
 const MOST_LINES = 8;
-// Steps that are round numbers of KiB and MiB.
-const POWERS = Array.from({ length: 52 }, (_none, power) => 2 ** power);
+const VALUES = 76; // pixels of the axis of values
 
-function axes(picture: CounterPicture): uPlot.Axis[] {
+function axes(ticks: readonly Tick[], width: number, seen: Camera): uPlot.Axis[] {
   const { faint, line } = palette.value;
   const look = { stroke: faint, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
+  const { step, times } = marks(seen, width - VALUES);
   return [
-    { ...look, values: (_plot, times) => times.map((time) => humanNs(time)), space: 90, size: 28 },
+    { ...look, splits: () => times, values: () => times.map((time) => moment(time, step)), size: 28 },
     {
       ...look,
-      values: (_plot, values) => values.map((value) => humanNumber(value, picture.measure)),
-      size: 76,
-      ...(picture.measure === "bytes" ? { incrs: POWERS } : {}),
+      splits: () => ticks.map(({ value }) => value),
+      values: () => ticks.map(({ text }) => text),
+      size: VALUES,
     },
   ];
 }
@@ -49,15 +50,14 @@ function lines(picture: CounterPicture): uPlot.Series[] {
 
 // All plots show the same time, so that one stands below the other.
 function optionsOf(picture: CounterPicture, width: number, seen: Camera): uPlot.Options {
+  const { low, high } = boundsOf(picture, MOST_LINES);
+  const ticks = ticksOf(low, high, picture.measure);
   return {
     width,
     height: HEIGHT,
-    axes: axes(picture),
+    axes: axes(ticks, width, seen),
     series: [{ label: "time", value: (_plot, time) => (time === null ? "-" : humanNs(time)) }, ...lines(picture)],
-    scales: {
-      x: { time: false, range: [seen.from, seen.to] },
-      y: { range: (_plot, low, high) => [Math.min(low ?? 0, 0), (high ?? 0) > 0 ? high! * 1.05 : 1] },
-    },
+    scales: { x: { time: false, range: [seen.from, seen.to] }, y: { range: [ticks[0]!.value, ticks.at(-1)!.value] } },
     cursor: { sync: { key: "fathom" }, drag: { x: true, y: false, setScale: false } },
     legend: { live: true },
     hooks: {
