@@ -113,6 +113,10 @@ def listed(title: str, state: str, name: str) -> Form:
     return Form(rf"{title}: {parts[0]}(?:, {parts[1]}(?:, {parts[2]})?)?\.", questions)
 
 
+OVERLAPS = (
+    r"layers of the kernel \((?:(?:syscall|sched|vfs|fs|pagecache|kernel|block|net)(?:, )?)+\) measure the same calls "
+    r"again, so shares can add up to more than 100 %"
+)
 WORDS = (
     Form(
         rf"The threads ran on a CPU for {group('ran', PERCENT)} % of their time and waited for "
@@ -178,7 +182,7 @@ WORDS = (
     Form(
         rf"wall: at least one thread was here, of {group('wall', TIME)}; self: excludes nested calls; total: includes "
         rf"them; {group('whole', COUNT)} % is {group('life', TIME)}, the lifetime of {group('threads', COUNT)} threads?"
-        r"(?:; gpu: time of GPUs, which no thread spent)?",
+        r"(?:; gpu: time of GPUs, which no thread spent)?" + rf"(?:; {OVERLAPS})?",
         {
             "wall": f"SELECT {WALL}",
             "whole": "SELECT 100",
@@ -186,6 +190,7 @@ WORDS = (
             "threads": THREADS,
         },
     ),
+    Form(OVERLAPS),
     Form(
         r"not recorded: (?P<layers>[a-z, ]+); 'fathom report TRACE layers' shows why",
         {"layers": "SELECT string_agg(layer, ', ') FROM layers WHERE state NOT IN ('on', 'partial') AND events = 0"},

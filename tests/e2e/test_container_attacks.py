@@ -114,3 +114,4 @@ def test_container_image_with_hostile_words(box: Box) -> None:
 def test_container_instructions_without_an_end(box: Box) -> None:
     """A device as a file: refused at once."""
     box.fathom("container", "run", "/dev/zero", status=3)
+    box.fathom("suite", "run", "/dev/zero", status=3)

@@ -55,7 +55,8 @@ def test_container_by_podman(box: Box) -> None:
     """The same by Podman's socket, also its no."""
     with podman() as one:
         image = one.shell("USER 1000:1000")
-        words = "echo out; echo err >&2; cat /bin/id > /dev/null; exit 7"
+        # Long enough to be looked at: what ends before anybody looks has no memory to tell of.
+        words = "echo out; echo err >&2; cat /bin/id > /dev/null; sleep 2; exit 7"
         out, err, profile = run(box, one, {"image": image, "arguments": ["sh", "-c", words]}, 7)
         check("stdout, stderr", (b"out\n", b"err\n"), (out, err))
         check("kinds, statuses", [("probed", 7), ("plain", 7)], [(r["kind"], r["exit"]) for r in profile["runs"]])

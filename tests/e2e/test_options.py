@@ -43,6 +43,24 @@ def test_tables_of_formats_that_have_none(box: Box) -> None:
         box.fathom("export", box.trace, "--format", name, "--table", "counters", "-o", "out", status=status)
 
 
+def test_events_that_match_a_condition(box: Box) -> None:
+    recording(box)
+
+    def exported(name: str, *options: str, status: int = 0) -> str:
+        return box.fathom("export", box.trace, "--format", name, "-o", "-", *options, status=status).decode()
+
+    one = ("--where", "file = '/data/a' AND ts > 15 -- the second")
+    check("rows of csv", [2, 1], [len(exported("csv", *where).splitlines()) - 1 for where in ((), one)])
+    traced = [json.loads(exported("chrome", *where))["traceEvents"] for where in ((), one)]
+    check("spans of chrome", [2, 1], [sum(row["ph"] == "X" for row in rows) for rows in traced])
+    calls = [exported("collapsed", "--weight", "calls", *where) for where in ((), one)]
+    check("time of calls", [10, 5], [sum(int(line.split()[-1]) for line in text.splitlines()) for text in calls])
+    # What has no columns of events, and what is no condition.
+    exported("csv", "--table", "counters", *one, status=2)
+    exported("flamegraph", *one, status=2)
+    exported("csv", "--where", "true) UNION SELECT * FROM read_text('/etc/passwd') --", status=3)
+
+
 def test_names_of_anonymous_files(box: Box) -> None:
     recording(box)
     box.fathom("export", box.trace, "--format", "pfw", "--split", "process", "--anonymize", "-o", "out.pfw")

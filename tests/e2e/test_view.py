@@ -51,6 +51,14 @@ class UnixConnection(http.client.HTTPConnection):
         self.sock.connect(str(self.path))
 
 
+def key_of(answer: Answer) -> str:
+    """The page's key, where the answer to a token leads."""
+    found = re.fullmatch(r"/\?key=([0-9a-f]{64})", str(answer.headers["Location"]))
+    if not found:
+        raise Failure(f"leads to {answer.headers['Location']!r}")
+    return found[1]
+
+
 class View:
     """A view of this test alone."""
 
@@ -65,7 +73,7 @@ class View:
         found = re.fullmatch(r"ready http://([\w.\[\]:]+?)(?::(\d+))?/\?token=([0-9a-f]{64})\n", line)
         if not found:
             raise Failure(f"first line {line!r}, stderr {box.finish(self.process, None)[1]!r}")
-        self.port, self.token = int(found[2] or 0), found[3]
+        self.port, self.token, self.key = int(found[2] or 0), found[3], ""
 
     def connect(self) -> http.client.HTTPConnection:
         if self.socket:
@@ -90,10 +98,15 @@ class View:
         return rows
 
     def log_in(self) -> str:
-        """The cookie, as a browser would send it."""
+        """The cookie, as a browser would send it; the key that the page would keep is in `key`."""
         answer = self.bare("GET", f"/?token={self.token}")
         check("status of the address with the token", 303, answer.status)
+        self.key = key_of(answer)
         return str(answer.headers["Set-Cookie"]).split(";")[0]
+
+    def page(self, method: str, path: str, body: str = "", **headers: str) -> Answer:
+        """Asked as the page asks: with its key, and a cookie among the headers."""
+        return self.bare(method, path, body, Fathom_Key=self.key, **headers)
 
     def stop(self, number: int = signal.SIGINT) -> None:
         self.process.send_signal(number)
@@ -127,17 +140,88 @@ def test_view_token_and_cookie(box: Box) -> None:
         door = view.bare("GET", "/")
         check_true("what to do", b"fathom view" in door.body)
         first = view.bare("GET", f"/?token={view.token}")
-        check("lead", (303, "/"), (first.status, first.headers["Location"]))
+        check("lead", 303, first.status)
+        view.key = key_of(first)
         name, *attributes = str(first.headers["Set-Cookie"]).split("; ")
         check("attributes", ["HttpOnly", "Path=/", "SameSite=Strict"], sorted(attributes))
         check_true("the cookie is not the token", view.token not in name)
+        check_true("nor is the key", view.key not in (view.token, name.split("=")[1]))
         page = view.bare("GET", "/", Cookie=name)
         check("the page", (200, "text/html; charset=utf-8"), (page.status, page.headers["Content-Type"]))
         check_true("no token in it", view.token.encode() not in page.body)
-        check("recordings", 1, len(view.bare("GET", PAGE, Cookie=name).json["recordings"]))
+        check("recordings", 1, len(view.page("GET", PAGE, Cookie=name).json["recordings"]))
         check("form", 303, view.bare("POST", "/login", f"token={view.token}").status)
         check("wrong form", 401, view.bare("POST", "/login", "token=x").status)
-        check("another's cookie", 401, view.bare("GET", PAGE, Cookie=name[:-1] + "x").status)
+        check("another's cookie", 401, view.page("GET", PAGE, Cookie=name[:-1] + "x").status)
+
+
+def test_view_cookie_alone(box: Box) -> None:
+    """Browsers send the cookie to every port of a host: whoever listens there can ask nothing with it, learn no key,
+    nor lock the page out with a cookie of its own."""
+    record_files(box)
+    with viewing(box) as view:
+        cookie = view.log_in()
+        query = json.dumps({"sql": "SELECT 1"})
+        for path in (PAGE, "/api/v1/report/files", "/api/v1/export?format=csv", "/api/v1/changes", "/openapi.json"):
+            for key in ({}, {"Fathom_Key": ""}, {"Fathom_Key": "0" * 64}, {"Fathom_Key": cookie.split("=")[1]}):
+                answer = view.bare("GET", path, Cookie=cookie, **key)
+                check(f"{path} with {key}", 401, answer.status)
+                check_true("what to do", b"open the address that fathom printed" in answer.body)
+        check("a question", 401, view.bare("POST", QUERY, query, Cookie=cookie).status)
+        check("the key alone", 401, view.page("GET", PAGE).status)
+        for path in ("/", "/page.js", f"/?key={'0' * 64}", "/?key="):
+            answer = view.bare("GET", path, Cookie=cookie)
+            told = answer.body + str(answer.headers).encode()
+            check_true(f"{path} tells no key", view.key.encode() not in told)
+        check("a link that would change the key", 303, view.bare("GET", "/?key=x", Cookie=cookie).status)
+        check("a question of the page", 200, view.page("POST", QUERY, query, Cookie=cookie).status)
+        check("a download", 200, view.bare("GET", f"/api/v1/export?format=csv&key={view.key}", Cookie=cookie).status)
+        name = cookie.split("=")[0]
+        for both in (f"{name}=planted; {cookie}", f"{cookie}; {name}={'0' * 64}"):
+            check(f"cookies {both}", 200, view.page("GET", PAGE, Cookie=both).status)
+
+
+def test_view_silent_strangers(box: Box) -> None:
+    """However many begin a request and never end it, whoever has the token is answered."""
+    record_files(box)
+    with viewing(box) as view, contextlib.ExitStack() as lines:
+        for number in range(600):
+            line = lines.enter_context(socket.create_connection((HOST, view.port), timeout=60))
+            line.sendall(b"GET / HTTP/1.1\r\nHost: " if number % 2 else b"")
+            if number % 50 == 0:
+                view.ask("GET", PAGE)
+        for _ in range(5):
+            view.ask("GET", PAGE)
+
+
+def test_view_says_what_is_there(box: Box) -> None:
+    """The description lists what is served; a parameter that does not exist is named, with those that do."""
+    record_files(box)
+    with viewing(box) as view:
+        paths = view.ask("GET", "/openapi.json").json["paths"]
+        check_true("what is there", {PAGE, QUERY, "/", "/login", "/openapi.json"} <= set(paths))
+        check("what is not", [], [path for path in paths if "jobs" in path or path in ("/metrics", "/healthz")])
+        for path in ("page", "report/files", "flame", "timeline", "tracks", "export", "schema", "diff", "changes"):
+            said = str(view.ask("GET", f"/api/v1/{path}?pids=1", status=400).json["error"])
+            check_true(f"{path}: {said}", said.startswith("there is no parameter 'pids'; this path takes "))
+
+
+def test_view_damaged_among_several(box: Box) -> None:
+    """One that cannot be opened keeps nobody from the others; the page and the command say why."""
+    record_files(box)
+    broken = box.root / "broken.fathom"
+    broken.mkdir()
+    (broken / "manifest.json").write_text("{")
+    view = View(box, broken, box.trace)
+    told = view.ask("GET", PAGE).json
+    check("recordings", ["trace.fathom"], [one["id"] for one in told["recordings"]])
+    check("not shown", [str(broken)], [one["name"] for one in told["not_shown"]])
+    check_true("why", told["not_shown"][0]["reason"] != "")
+    view.process.send_signal(signal.SIGINT)
+    _, said = box.finish(view.process)
+    check_true(f"said {said!r}", b"not shown" in said and b"broken.fathom" in said)
+    alone = box.start(box.kit.fathom, "view", broken)
+    check_true("nothing to show", b"broken.fathom" in box.finish(alone, 3)[1])
 
 
 def test_view_files_of_the_page(box: Box) -> None:
@@ -173,16 +257,16 @@ def test_view_foreign_pages(box: Box) -> None:
         cookie = view.log_in()
         here = f"{HOST}:{view.port}"
         for host in ("evil.example", f"evil.example:{view.port}", f"{HOST}.evil.example", "10.0.0.1"):
-            check(f"Host {host}", 421, view.bare("GET", PAGE, Cookie=cookie, Host=host).status)
+            check(f"Host {host}", 421, view.page("GET", PAGE, Cookie=cookie, Host=host).status)
             check(f"Host {host}", 421, view.bare("GET", f"/?token={view.token}", Host=host).status)
         for host in (here, f"localhost:{view.port}", "localhost:8080", "[::1]:8080"):
-            check(f"Host {host}", 200, view.bare("GET", PAGE, Cookie=cookie, Host=host).status)
+            check(f"Host {host}", 200, view.page("GET", PAGE, Cookie=cookie, Host=host).status)
         body = json.dumps({"sql": "SELECT 1"})
         for origin in ("http://evil.example", "null", f"http://{HOST}:{view.port + 1}", f"http://{here}.evil.example"):
-            check(f"Origin {origin}", 403, view.bare("POST", QUERY, body, Cookie=cookie, Origin=origin).status)
-            check(f"Origin {origin}", 403, view.bare("GET", PAGE, Cookie=cookie, Origin=origin).status)
-        check("own page", 200, view.bare("POST", QUERY, body, Cookie=cookie, Origin=f"http://{here}").status)
-        check("another port", 403, view.bare("GET", PAGE, Cookie=cookie, Sec_Fetch_Site="same-site").status)
+            check(f"Origin {origin}", 403, view.page("POST", QUERY, body, Cookie=cookie, Origin=origin).status)
+            check(f"Origin {origin}", 403, view.page("GET", PAGE, Cookie=cookie, Origin=origin).status)
+        check("own page", 200, view.page("POST", QUERY, body, Cookie=cookie, Origin=f"http://{here}").status)
+        check("another port", 403, view.page("GET", PAGE, Cookie=cookie, Sec_Fetch_Site="same-site").status)
 
 
 def test_view_sql(box: Box) -> None:
@@ -394,21 +478,30 @@ def test_view_of_a_server(box: Box) -> None:
             connection.request(method, path, body.encode(), headers)
             return Answer(connection.getresponse())
 
+    here = f"{HOST}:{server.port}"
     check("nobody", 401, bare("GET", "/").status)
     first = bare("POST", "/login", f"token={server.token}")
     check("log in", 303, first.status)
     cookie = str(first.headers["Set-Cookie"]).split(";")[0]
     check("the page", 200, bare("GET", "/", Cookie=cookie).status)
-    page = bare("GET", PAGE, Cookie=cookie).json
+    check("the cookie alone", 401, bare("GET", PAGE, Cookie=cookie).status)
+    mine = {"Cookie": cookie, "Fathom-Key": key_of(first)}
+    page = bare("GET", PAGE, **mine).json
     check("recordings", ("server", ["night.7"]), (page["mode"], [one["id"] for one in page["recordings"]]))
     query = json.dumps({"sql": "SELECT count(*) FROM events", "recording": "night.7"})
-    check("rows", [[box.count("true")]], bare("POST", QUERY, query, Cookie=cookie).json["rows"])
-    check("only looks", 403, bare("DELETE", "/api/v1/jobs/mine", Cookie=cookie).status)
-    check("from elsewhere", 403, bare("GET", PAGE, Cookie=cookie, Origin="http://evil.example").status)
+    check("rows", [[box.count("true")]], bare("POST", QUERY, query, **mine).json["rows"])
+    check("only looks", 403, bare("DELETE", "/api/v1/jobs/mine", **mine).status)
+    for origin in ("http://evil.example", f"http://{HOST}:{server.port + 1}", "null"):
+        check(f"Origin {origin}", 403, bare("GET", PAGE, **mine, Origin=origin).status)
+    check("its own page", 200, bare("GET", PAGE, **mine, Origin=f"http://{here}").status)
+    for host in ("evil.example", f"evil.example:{server.port}", "10.0.0.1"):
+        check(f"Host {host}", 421, bare("GET", PAGE, **mine, Host=host).status)
+        check("a program", 200, bare("GET", PAGE, Authorization=f"Bearer {server.token}", Host=host).status)
+        check("a stranger", 401, bare("GET", PAGE, Host=host).status)
     server.stop()
     check("nothing left", [], [path.name for path in server.data.glob("opened-*")])
     server.start(server.port)
-    check("after a restart", 200, bare("GET", PAGE, Cookie=cookie).status)
+    check("after a restart", 200, bare("GET", PAGE, **mine).status)
     server.fathom("server", "token", "remove", "admin", "--data", server.data)
-    check("without its token", 401, bare("GET", PAGE, Cookie=cookie).status)
+    check("without its token", 401, bare("GET", PAGE, **mine).status)
     server.stop()

@@ -200,7 +200,7 @@ def test_view_restarted_has_another_token(box: Box) -> None:
     with viewing(box, box.trace, "--listen", f"{HOST}:{port}") as view:
         check("the same port", port, view.port)
         for path in ("page", "tracks", "timeline?tracks=1", "changes"):
-            for headers in ({"Cookie": cookie}, {"Authorization": f"Bearer {token}"}):
+            for headers in ({"Cookie": cookie, "Fathom-Key": first.key}, {"Authorization": f"Bearer {token}"}):
                 answer = view.bare("GET", API + path, **headers)
                 check(f"status of {path}", 401, answer.status)
                 check_true(f"words: {answer.body!r}", b"address" in answer.body or b"token" in answer.body)
