@@ -194,7 +194,7 @@ class PageData::State {
       return Error{Code::kCorrupt, "the page's questions.json lists no reports", ""};
     Room left = room(kMostOfReports, questions_["reports"].size());
     for (const json& one : questions_["reports"]) {
-      const std::string asked = "/report/" + one["view"].get<std::string>();
+      const auto asked = one["asked"].get<std::string>();
       if (asked == kOverview) {  // is there already
         FATHOM_TRY(put_answer(asked, overview_));
       } else {

@@ -67,6 +67,9 @@ Result<UnixListener> listen_at(const std::string& path) {
     ::unlink(whole.c_str());
     bound = binds(socket, address);
   }
+  if (!bound && errno == EADDRINUSE)
+    return Error{Code::kExists, "--socket: " + escape_name(whole) + " is there already",
+                 "choose another path, or remove it if nobody listens there"};
   if (!bound) return os_error(errno, "listen at " + escape_name(whole));
   TemporaryPath kept(whole);
   if (::listen(socket.get(), SOMAXCONN) != 0) return os_error(errno, "listen at " + whole);

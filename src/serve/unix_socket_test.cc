@@ -57,7 +57,9 @@ TEST_F(UnixSocket, OneThatNobodyListensAtIsReplaced) {
 
 TEST_F(UnixSocket, WhatElseIsThereStays) {
   ASSERT_TRUE(write_file_atomic(path_, "mine"));
-  EXPECT_FALSE(listen_at(path_));
+  const Result<UnixListener> at_file = listen_at(path_);
+  ASSERT_FALSE(at_file);
+  EXPECT_EQ(at_file.error().code, Code::kExists);
   EXPECT_EQ(*read_file(path_), "mine");
   std::filesystem::create_symlink("elsewhere", room_ + "/link");
   EXPECT_FALSE(listen_at(room_ + "/link"));

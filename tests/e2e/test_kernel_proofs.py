@@ -181,7 +181,9 @@ def test_faults_of_mapped_files(box: Box) -> None:
     check("faults", (told["major"], 0, 4096 * told["major"]), faults["fault"])
     check("pages", pages, told["major"])
     check("pages that were taken in", pages, faults["add"][0])
-    check("from the device", told["read_bytes"], moved(box, told["child"], "block", "('read')")[1])
+    from_device = moved(box, told["child"], "block", "('read')")[1]
+    rows = box.rows("SELECT pid, tid, name, calls, errors, bytes, file FROM intervals WHERE layer = 'block'")
+    check(f"from the device, of child {told['child']} in {rows}", told["read_bytes"], from_device)
 
 
 @contextmanager

@@ -70,7 +70,7 @@ Result<const ImporterDef*> choose(std::span<const std::string> files, const std:
     if (def->matches(head)) return def;
   }
   return Error{Code::kInvalid, files.front() + ": unknown trace format",
-               "fathom reads " + names() + "; name one with --format"};
+               "fathom reads " + names() + "; 'fathom import --format' takes one by its name"};
 }
 
 // Only a recording is ever replaced.
