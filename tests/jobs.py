@@ -2,8 +2,8 @@
 """Runs tests side by side: each in a process of its own, whose output is kept and shown when it has ended.
 
 A job that takes longer than its limit is ended with everything it started, and counts as failed. Jobs that cannot share
-the machine are marked with @alone and run one by one when all the others are done. So is a job that failed beside
-others and can be run again. Tests that pass only then count as unsteady, not as passed, and are named at the end.
+the machine are marked with @alone and run one by one when all the others are done. Last come those that failed and
+can be run again. Tests that pass only then count as unsteady, not as passed, and are named at the end.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -63,7 +63,12 @@ class Job:
     limit: float = LIMIT_S
     alone: str = ""  # why nothing may run beside it
     again: Callable[[], Counts] | None = None  # the same work anew
-    failed_before: int = 0  # tests of it that failed beside others
+    failed_before: int = 0  # tests of it that failed the first time
+    said_before: str = ""  # its words then
+
+    @property
+    def last_word_before(self) -> str:
+        return self.said_before.splitlines()[-1] if self.said_before else "without a word"
 
 
 @dataclass
@@ -223,8 +228,8 @@ class Schedule:
         self.number = number
         self.folder = folder
         self.running: list[Running] = []
-        self.repeats: list[Job] = []  # of those that failed beside others
-        self.unsteady: list[str] = []  # names of those that passed then
+        self.repeats: list[Job] = []  # of those that failed
+        self.unsteady: list[Job] = []  # those that passed then
         self.counts: Counts = {"passed": 0, "failed": 0, "skipped": 0, "unsteady": 0}
         self.seconds: list[tuple[float, str]] = []
         self.started = 0
@@ -233,7 +238,8 @@ class Schedule:
         shared = [job for job in jobs if not job.alone]
         try:
             self.run_some(shared, self.number)
-            self.run_some(self.repeats + [job for job in jobs if job.alone], 1)
+            self.run_some([job for job in jobs if job.alone], 1)
+            self.run_some(self.repeats, 1)
         finally:
             for one in self.running:
                 end(one.pid)
@@ -273,14 +279,15 @@ class Schedule:
             if not output.startswith("FAIL"):
                 output = f"FAIL {one.job.name}: it ended without a result\n{output}"
         if counts.get("failed") and one.job.again is not None and self.number > 1:
-            print(f"unsteady {output.removeprefix('FAIL ').rstrip()}; it is run again, alone", flush=True)
-            repeat = Job(one.job.name, one.job.again, one.job.limit, "failed beside others", None, counts["failed"])
-            self.repeats.append(repeat)
+            said = output.removeprefix("FAIL ").rstrip()
+            print(f"unsteady {said}; it is run again, alone", flush=True)
+            again = replace(one.job, work=one.job.again, again=None, failed_before=counts["failed"], said_before=said)
+            self.repeats.append(again)
             return
         print(output if output.endswith("\n") or not output else output + "\n", end="", flush=True)
         self.seconds.append((took, one.job.name))
         if one.job.failed_before > counts.get("failed", 0):
-            self.unsteady.append(one.job.name)
+            self.unsteady.append(one.job)
         counts = with_unsteady(counts, one.job.failed_before)
         for outcome, count in counts.items():
             self.counts[outcome] += count
@@ -314,5 +321,5 @@ def run(jobs: list[Job], number: int) -> Counts:
         schedule.run(jobs)
     print_slowest(schedule.seconds)
     for job in schedule.unsteady:
-        print(f"unsteady: {job} failed beside others and passed when it was run again, alone")
+        print(f"unsteady: {job.name} failed, and passed when it was run again, alone: {job.last_word_before}")
     return schedule.counts

@@ -99,18 +99,20 @@ class Jobs(unittest.TestCase):
             time.sleep(0.05)
         self.assertEqual(jobs.begin_of(pid), "")
 
-    def test_who_failed_beside_others_is_run_again_alone(self) -> None:
+    def test_who_failed_is_run_again_alone(self) -> None:
         fails = partial(judged, "FAIL first", {"passed": 0, "failed": 1, "skipped": 0})
         passes = partial(judged, "ok first", {"passed": 1, "failed": 0, "skipped": 0})
         counts, said = ran([jobs.Job("first", fails, again=passes), self.job("b")], 2)
         self.assertEqual(counts, {"passed": 1, "failed": 0, "skipped": 0, "unsteady": 1})
         self.assertIn("unsteady first; it is run again, alone\n", said)
-        self.assertIn("unsteady: first failed beside others and passed when it was run again, alone\n", said)
+        self.assertIn("unsteady: first failed, and passed when it was run again, alone: first\n", said)
         counts, said = ran([jobs.Job("first", fails, again=fails), self.job("b")], 2)
         self.assertEqual(counts, {"passed": 1, "failed": 1, "skipped": 0, "unsteady": 0})
         self.assertNotIn("unsteady: ", said)
+        counts, said = ran([jobs.Job("first", fails, alone="why", again=passes), self.job("b")], 2)
+        self.assertEqual(counts["unsteady"], 1, "whatever there was beside it")
         counts, said = ran([jobs.Job("first", fails, again=passes)], 1)
-        self.assertEqual(counts["failed"], 1, "one that failed alone is judged")
+        self.assertEqual(counts["failed"], 1, "who asks for one by one is told at once")
 
     def test_parts_lose_nothing(self) -> None:
         for number in (0, 1, 5, 41):
@@ -165,7 +167,7 @@ class Runners(unittest.TestCase):
         with unittest.mock.patch.dict(os.environ, FATHOM_KITS=""):
             found = module.runners(Path("/b"), full=False)
         names = [job.name for job in found]
-        self.assertTrue(all(job.again for job in found), "one that failed beside others may be run again")
+        self.assertTrue(all(job.again for job in found), "one that failed may be run again")
         self.assertEqual(len(set(names)), len(names))
         for folder, parts in module.PARTS.items():
             wanted = [f"tests/{folder}/run --part={part}/{parts}" for part in range(1, parts + 1)]

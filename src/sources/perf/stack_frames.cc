@@ -9,10 +9,9 @@
 
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/hex.h"
 #include "base/text.h"
 #include "trace/rows/frame_names.h"
-
-#include "base/hex.h"
 
 namespace fathom::sources {
 
