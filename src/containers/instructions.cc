@@ -22,6 +22,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "containers/safe_mount.h"
+#include "containers/second_document.h"
 #include "containers/text_finder.h"
 #include "session/layer_plan.h"
 
@@ -42,6 +43,13 @@ constexpr KeyName kKeys[] = {
     {"limits", "pids"}, {"limits", "time"},   {"", "runtime"},      {"", "success"},
     {"", "outputs"},    {"", "command"},      {"success", "exit"},  {"success", "output"},
 };
+
+Error error_at(const std::string& file, const YAML::Mark& at, const std::string& what) {
+  return {Code::kInvalid,
+          file + ":" + std::to_string(std::max(at.line, 0) + 1) + ":" +
+              std::to_string(std::max(at.column, 0) + 1) + ": " + what,
+          kForm};
+}
 
 bool is_alnum(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -71,7 +79,7 @@ class Reader {
       : file_(file), surroundings_(surroundings) {}
 
   // What stands behind "---" would be overlooked.
-  [[nodiscard]] Error only_one(const YAML::Node& second) const {
+  [[nodiscard]] Error only_one(const YAML::Mark& second) const {
     return wrong(second, "a file has the instructions for one application");
   }
 
@@ -142,10 +150,10 @@ class Reader {
   }
 
   [[nodiscard]] Error wrong(const YAML::Node& at, const std::string& what) const {
-    return {Code::kInvalid,
-            file_ + ":" + std::to_string(std::max(at.Mark().line, 0) + 1) + ":" +
-                std::to_string(std::max(at.Mark().column, 0) + 1) + ": " + what,
-            kForm};
+    return wrong(at.Mark(), what);
+  }
+  [[nodiscard]] Error wrong(const YAML::Mark& at, const std::string& what) const {
+    return error_at(file_, at, what);
   }
 
   [[nodiscard]] Error unknown_key(const YAML::Node& at, std::string_view of,
@@ -474,16 +482,13 @@ Result<Instructions> parse_instructions(std::string_view text, const std::string
   if (text.size() > kMostBytes)
     return Error{Code::kInvalid, file + ":1:1: this is too long for instructions", kForm};
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
+    const std::string all(text);
+    const YAML::Node document = YAML::Load(all);
     Reader reader(file, surroundings);
-    if (documents.size() > 1) return reader.only_one(documents[1]);
-    return reader.read(documents.empty() ? YAML::Node() : documents[0]);
+    if (const auto second = second_document(all)) return reader.only_one(*second);
+    return reader.read(document);
   } catch (const YAML::Exception& error) {
-    return Error{Code::kInvalid,
-                 file + ":" + std::to_string(std::max(error.mark.line, 0) + 1) + ":" +
-                     std::to_string(std::max(error.mark.column, 0) + 1) + ": " +
-                     escape_control(error.msg),
-                 kForm};
+    return error_at(file, error.mark, escape_control(error.msg));
   }
 }
 

@@ -219,6 +219,10 @@ TEST(Instructions, ASecondDocumentIsNotOverlooked) {
   EXPECT_FALSE(parse_instructions("", "f", {}));
 }
 
+TEST(Instructions, DocumentsWithoutEndAreNotCounted) {
+  EXPECT_THAT(refusal("!,"), HasSubstr("a file has the instructions for one application"));
+}
+
 TEST(Instructions, AFileWithoutAnEndIsReadNoFurtherThanNeeded) {
   const Result<std::string> zeros = read_instruction_file("/dev/zero");
   ASSERT_TRUE(zeros);
