@@ -6,6 +6,9 @@ namespace {
 
 constexpr std::int64_t kHeldBack = 16;  // one part in so many
 
+// As trace::name_of_place() writes it: a module's code without a function's name.
+bool is_place(const ProfileRow& row) { return row.node.starts_with(row.exec + "+0x"); }
+
 }  // namespace
 
 void ProfileLedger::raise(const ProfileRow& row, std::int64_t to, std::vector<ProfileRow>& out) {
@@ -17,7 +20,9 @@ void ProfileLedger::raise(const ProfileRow& row, std::int64_t to, std::vector<Pr
 
 std::vector<ProfileRow> ProfileLedger::grown(const std::vector<ProfileRow>& rows) {
   std::vector<ProfileRow> out;
-  for (const ProfileRow& row : rows) raise(row, row.count - row.count / kHeldBack, out);
+  for (const ProfileRow& row : rows) {
+    if (!is_place(row)) raise(row, row.count - row.count / kHeldBack, out);
+  }
   return out;
 }
 

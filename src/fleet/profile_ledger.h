@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What of a growing profile a job has got already, so that the next batch holds the difference. A
 // sum that was sent cannot shrink: until the end a part of every sum is held back, for what the
-// last reading may correct.
+// last reading may correct, and all of it where the name is only a place: what the recording learns
+// later may name its function.
 #pragma once
 
 #include <cstdint>

@@ -35,6 +35,16 @@ TEST(ProfileLedgerTest, WhatShrankByMoreThanWasHeldBackIsCounted) {
   EXPECT_EQ(rest.too_much, 2);  // f is too large, g is no more
 }
 
+TEST(ProfileLedgerTest, APlaceWaitsForTheNameOfItsFunction) {
+  ProfileLedger ledger;
+  EXPECT_TRUE(ledger.grown({{"[vdso]+0xbe1", "[vdso]", "e", 160}}).empty());
+  const ProfileLedger::Rest named = ledger.rest({{"clock_gettime", "[vdso]", "e", 160}});
+  EXPECT_EQ(sum_of(named.rows, "clock_gettime"), 160);
+  EXPECT_EQ(named.too_much, 0);
+  const ProfileLedger::Rest unnamed = ProfileLedger().rest({{"lib.so+0x10", "lib.so", "e", 5}});
+  EXPECT_EQ(sum_of(unnamed.rows, "lib.so+0x10"), 5) << "it has no other name in the end";
+}
+
 TEST(ProfileLedgerTest, RowsAreToldApartByAllTheirNames) {
   ProfileLedger ledger;
   (void)ledger.grown({{"f", "a", "e", 160}});
