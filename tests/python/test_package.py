@@ -125,7 +125,7 @@ def test_pip_installs_a_clean_clone_on_every_python(root: Path) -> None:
 def test_pip_installs_it_from_git(root: Path) -> None:
     if not os.environ.get("FATHOM_FULL"):
         raise Skip("pip compiles everything; tests/run --full does it")
-    # The build finds ccache by itself, and its folder is inside of pip's clone: what ./dev build compiled serves here, too.
+    # The build finds ccache by itself and lies inside of pip's clone: what ./dev build compiled serves here, too.
     variables = {"CC": "/usr/bin/cc", "CXX": "/usr/bin/c++", "SKBUILD_BUILD_DIR": "build-{wheel_tag}"}
     interpreter = list(interpreters().values())[-1]
     python = installed(root / "venv", interpreter, f"git+file://{TOP}", variables)
