@@ -36,6 +36,9 @@ std::int64_t take_row_count(Table& table);
 // Says under the table how many rows were left out.
 void note_left_out(Table& table, std::int64_t all_rows, std::string_view what);
 
+// Says under a table of calls that there are none, and where samples are shown if there are any.
+Status note_no_calls(Store& store, Table& table, std::string_view for_samples);
+
 // Says under a table of files how many calls belong to files that have no row of their own.
 Status note_other_files(Store& store, Table& table);
 

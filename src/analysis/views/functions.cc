@@ -134,7 +134,7 @@ Result<Table> functions_table(Store& store, const std::vector<std::string>& by, 
     table.rows.push_back(function_row(found, row, by.size(), base.thread_time));
   }
   if (found.rows.empty()) {
-    table.note = "no call was recorded";
+    FATHOM_TRY(note_no_calls(store, table, "view 'hot'"));
   } else {
     note_overlaps(table);
     note_left_out(table, int_of(found.rows[0][column_of(found, "all_rows")]), "functions");

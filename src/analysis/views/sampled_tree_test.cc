@@ -48,6 +48,18 @@ TEST_F(SampledTrees, CallersHoldWhatTheyCall) {
             "1|right|work|1|30|30|30");
 }
 
+TEST_F(SampledTrees, WithoutCallsItIsSaidWhereTheSamplesAre) {
+  Store store = open(
+      record("run host=alpha duration=1000\nprocess 7 name=work start=0 end=1000\n"
+             "thread 7/7 start=0 end=1000\nsample 7/7 1 cpu-clock weight=10 stack=main!work\n"));
+  const auto note = [&](const char* view) {
+    const Result<Report> report = report_part(store, **choose_view(view, {}), {}, {});
+    return report ? report->sections.at(0).table.note : report.error().message;
+  };
+  EXPECT_EQ(note("functions"), "no call was recorded; view 'hot' shows the samples");
+  EXPECT_EQ(note("tree"), "no call was recorded; --layers cpu shows the samples");
+}
+
 // Weights of different events are no sum.
 TEST_F(SampledTrees, OneEventIsShownAndTheOthersAreNamed) {
   const std::string both = std::string(kTwoThreads) +

@@ -141,7 +141,7 @@ Result<Report> run(Store& store, const ViewOptions& options) {
                                          limit_sql(rows_wanted(options, kRows))));
   const std::int64_t all = take_row_count(found);
   Table tree = tree_table(found, keys.size(), base);
-  if (all == 0) tree.note = "no call was recorded";
+  if (all == 0) FATHOM_TRY(note_no_calls(store, tree, "--layers cpu"));
   note_left_out(tree, all, "calls");
   Report report{.words = {}, .sections = {{std::move(tree), Shape::kTree}}};
   FATHOM_ASSIGN(Table paths,
