@@ -4,7 +4,8 @@
 # glibc or a newer one. Sources are compiled as ever; only the linker sees the older library, and names what it has not.
 cmake_path(GET FATHOM_PACKAGE_ROOT PARENT_PATH fathom_package_place)  # sources lie beside the root
 if(CMAKE_CROSSCOMPILING)  # headers of libraries; those of the C library come with the compiler
-  include_directories(SYSTEM ${FATHOM_CROSS_ROOT}/usr/include)
+  set(headers ${FATHOM_CROSS_ROOT}/usr/include)
+  include_directories(SYSTEM ${headers} ${headers}/${CMAKE_LIBRARY_ARCHITECTURE})  # OpenSSL's are in both
 endif()
 
 # errno_names.inc, from the macros of <errno.h>.
