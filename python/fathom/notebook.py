@@ -93,7 +93,7 @@ def _run(shell: Any, line: str, cell: str) -> Result | None:
         if _own:
             _pause()
     if not traces:
-        print("fathom: functions of Python are not traced here; fathom info tells why", file=sys.stderr)
+        print("fathom: functions of Python are not traced here; fathom info shows why", file=sys.stderr)
     if not done.success:
         return None
     return fathom.open(out).sql(_TABLE, name, _MACHINERY, options.top)

@@ -205,8 +205,7 @@ Result<int> stop_daemon() {
     return Error{Code::kDenied, "the daemon cannot be ended", "ask its user"};
   const std::int64_t until = now_monotonic_ns() + kPatienceNs;
   while (::kill(pid, 0) == 0) {
-    if (now_monotonic_ns() > until)
-      return Error{Code::kIo, "the daemon was told to end and has not ended yet", ""};
+    if (now_monotonic_ns() > until) return Error{Code::kIo, "the daemon did not stop in time", ""};
     ::usleep(10'000);
   }
   return 0;

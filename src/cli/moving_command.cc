@@ -62,7 +62,7 @@ Error unknown_name(const std::string& name, const Rows& rows) {
   std::vector<std::string> known = tools_of(rows);
   for (const MovedName& row : rows) known.insert(known.end(), row.names.begin(), row.names.end());
   const std::string near = did_you_mean(near_words(name, known));
-  return usage_error("nothing is known of '" + escape_control(name) + "'",
+  return usage_error("no entry for '" + escape_control(name) + "'",
                      near.empty() ? "'fathom moving' lists the tools" : near);
 }
 

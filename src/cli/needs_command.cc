@@ -132,8 +132,7 @@ Result<int> run(Parser& parser) {
                          ", or a folder of results of 'fathom container run'; several are compared "
                          "in one table");
   parser.option("--plain", options.plain, "TRACE",
-                "a run of the same without functions: needs are its, and the difference is what "
-                "recording cost");
+                "a run without function tracing: needs come from it, overhead is the difference");
   parser.option("--format", options.format, "FORMAT",
                 "table, json, html, or patch: requests and limits for kubectl patch; of several "
                 "table, json, csv or md");

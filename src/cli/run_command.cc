@@ -189,8 +189,8 @@ Result<session::RunOutcome> record_container(const Arguments& a, const session::
 Result<bool> parse(Parser& parser, Arguments& a) {
   parser.optional_tail("COMMAND", a.options.command, "the program and its arguments");
   parser.option("--container", a.container, "ID",
-                "instead of a program, record the processes of a container that runs, from outside "
-                "and until it ends (layers cpu,resource unless others are named)");
+                "record a running container from outside until it ends, instead of starting a "
+                "program (default layers: cpu,resource)");
   parser.option("-o,--output", a.options.output, "DIR",
                 "directory of the recording; %r is the rank, %h the host, %p the process ID of "
                 "fathom run, %% a percent sign (default: fathom-<program>-<time>.fathom)");

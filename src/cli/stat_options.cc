@@ -42,7 +42,7 @@ void declare(Parser& parser, Arguments& a, StatRequest& request) {
   parser.option("-r,--runs", a.runs, "N",
                 "run each command N times (default: 1; 10 to compare; with --until, the least "
                 "number, 5)");
-  parser.option("--warmup", a.warmup, "W", "run each command W times before that, uncounted");
+  parser.option("--warmup", a.warmup, "W", "warm up each command with W runs that are not counted");
   parser.option("-p,--pid", a.process, "PID",
                 "count a running process until it ends or Ctrl-C is pressed");
   parser.repeated("--cmd", a.commands, "COMMAND",
@@ -50,15 +50,14 @@ void declare(Parser& parser, Arguments& a, StatRequest& request) {
   parser.option("--until", a.until, "PERCENT",
                 "run until wall time, or its ratio, is known within PERCENT");
   parser.option("--budget", a.budget, "TIME",
-                "begin no run later than this (default: 60s with --until)");
+                "start no new run after this time (default: 60s with --until)");
   parser.flag("--noise", request.noise,
               "compare the command with itself: the noise of this machine");
   parser.option("--equal", a.equal, "PERCENT",
                 "commands that differ by at most PERCENT are the same (default: 1%)");
   parser.option("--fail-if", a.fail_if, "WHAT",
                 "exit with 1 if a command is 'slower' than the first one in wall time");
-  parser.flag("--ignore-failure", request.options.ignore_failure,
-              "go on after a run that did not exit with 0");
+  parser.flag("--ignore-failure", request.options.ignore_failure, "continue after a failed run");
   parser.option("--pin", a.pin, "CPUS", "run on these CPUs only, as 0 or 0,2-3");
   parser.option("--seed", a.seed, "N", "seed of the order of runs and of intervals");
   parser.option("-o,--output", request.output, "FILE", "write the result into a file");

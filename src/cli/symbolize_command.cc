@@ -51,7 +51,7 @@ Result<int> run(Parser& parser) {
   parser.repeated("--debug", folders, "DIR",
                   "look for symbols in DIR: DIR/.build-id/ab/cdef….debug, or a file with the "
                   "module's name; may be given several times");
-  parser.flag("-q,--quiet", quiet, "do not tell what was named and what is missing");
+  parser.flag("-q,--quiet", quiet, "do not print the result");
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
   FATHOM_TRY(check_folders(folders));
@@ -76,7 +76,7 @@ Result<int> run(Parser& parser) {
 extern const CommandDef kSymbolizeCommand;
 const CommandDef kSymbolizeCommand = {
     .name = "symbolize",
-    .summary = "Name functions of a recording by symbols that were not there when it was made",
+    .summary = "Add function names from symbols that were missing when recording",
     .usage = "[OPTION…] TRACE",
     .example =
         "fathom symbolize server.fathom --debug ~/symbols\n"

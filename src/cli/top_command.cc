@@ -173,10 +173,10 @@ Result<Options> parse(Parser& parser, bool& go_on) {
   parser.option("--token-file", options.server.token_file, "FILE",
                 "a file with the token for the server, readable by you alone (default: "
                 "$FATHOM_TOKEN, else the token of your own server)");
-  parser.option("--interval", options.interval, "TIME", "time between two looks (default: 1s)");
+  parser.option("--interval", options.interval, "TIME", "refresh interval (default: 1s)");
   parser.option("--iterations", options.iterations, "N",
-                "print so many times as plain tables, then end");
-  parser.flag("--once", options.once, "print once as plain tables, then end");
+                "print N updates as plain tables, then exit");
+  parser.flag("--once", options.once, "print one update as plain tables, then exit");
   parser.option("--rows", options.rows, "N", "rows of each plain table (default: 10)");
   declare_output(parser, options.output);
   FATHOM_ASSIGN(go_on, parser.parse());

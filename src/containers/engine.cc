@@ -114,8 +114,7 @@ Result<HttpAnswer> Engine::ask(HttpRequest request, int limit_ms) const {
   Result<HttpAnswer> answer = exchange(request, limit_ms);
   if (!answer)
     return Error{Code::kUnavailable,
-                 "the container engine at " + escape_control(socket_) + " does not answer any more",
-                 ""};
+                 "the container engine at " + escape_control(socket_) + " stopped responding", ""};
   if (answer->status >= 400)
     return Error{Code::kDenied, "the engine refused: " + refusal_in(answer->body), ""};
   return answer;
@@ -127,8 +126,7 @@ Result<std::optional<ImageFacts>> Engine::image(const std::string& name) {
       exchange({.target = target("/images/" + name + "/json")}, kUsualMs);
   if (!answer)
     return Error{Code::kUnavailable,
-                 "the container engine at " + escape_control(socket_) + " does not answer any more",
-                 ""};
+                 "the container engine at " + escape_control(socket_) + " stopped responding", ""};
   constexpr int kNoSuchImage = 404;
   if (answer->status == kNoSuchImage) return std::optional<ImageFacts>();
   if (answer->status >= 400)

@@ -27,7 +27,7 @@ constexpr int kSignalMs = 5'000;     // an engine that is alive answers within t
 Error cannot_reach(int number, const std::string& path) {
   if (number == EACCES || number == EPERM)
     return {Code::kUnavailable,
-            "you may not speak to the container engine at " + escape_control(path),
+            "no permission to use the container engine at " + escape_control(path),
             "join the group of its socket (usermod -aG docker USER), or run this as root"};
   Error error = os_error(number, "reach the engine at " + path);
   error.code = Code::kUnavailable;

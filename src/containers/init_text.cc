@@ -44,7 +44,7 @@ std::string init_text(const std::string& image, const ImageFacts& facts) {
       "image: {}\n"
       "# (or, without an engine, a program of this machine: command: [./app, argument])\n\n",
       quoted(image));
-  text += fmt::format("# The program, and what it gets; the image's own where nothing is said.\n");
+  text += fmt::format("# The program, and what it gets; if omitted, the image's own.\n");
   text += fmt::format("# entrypoint: {}\n# arguments: {}\n", list(facts.entrypoint),
                       list(facts.command));
   text += "# environment:  # these and those of the image\n";
@@ -65,7 +65,7 @@ std::string init_text(const std::string& image, const ImageFacts& facts) {
   text += "# runtime: runc  # of those that the engine knows\n";
   text += "# gpus: 0  # or all\n# limits: {cpu: 1.5, memory: 512M, pids: 4096, time: 10m}\n\n";
   text +=
-      "# Two kinds of runs: with probes, and from outside alone, which tells what probes cost.\n";
+      "# Two kinds of runs: with probes, and only from outside, which shows what probes cost.\n";
   text += "# runs: [probed, plain]\n# layers: +python  # of probed runs\n";
   text += "# warmup: 0\n# repetitions: 1\n";
   text += "# duration: 60s  # then SIGINT, SIGTERM and SIGKILL, with this time between them:\n";

@@ -280,7 +280,7 @@ class Reader {
       const bool fits = !name.empty() && std::ranges::none_of(name, [](char c) {
         return c == '=' || c == ' ' || static_cast<unsigned char>(c) < ' ' || c == '\x7f';
       });
-      if (!fits) return wrong(entry.first, "this is no name of a variable");
+      if (!fits) return wrong(entry.first, "not a valid variable name");
       if (!seen.insert(name).second)
         return wrong(entry.first, "'" + escape_control(name) + "' is given twice");
       FATHOM_ASSIGN(std::string content, text(entry.second));
@@ -413,13 +413,13 @@ class Reader {
   Keys keys_of(Instructions& all) const {
     const auto is_path = [](std::string_view text) { return text.starts_with('/'); };
     Keys keys;
-    keys["image"] = text_into(all.image, is_image_name, "this is no name of an image");
+    keys["image"] = text_into(all.image, is_image_name, "not a valid image name");
     keys["command"] = [this, &all](const YAML::Node& at) { return read_command(at, all); };
     keys["arguments"] = texts_into(all.arguments);
     keys["entrypoint"] = texts_into(all.entrypoint);
     keys["environment"] = [this, &all](const YAML::Node& at) { return read_environment(at, all); };
     keys["workdir"] = text_into(all.workdir, is_path, "'workdir' must be an absolute path");
-    keys["user"] = text_into(all.user, is_user, "this is no user: a name or number, [:GROUP]");
+    keys["user"] = text_into(all.user, is_user, "not a valid user: a name or number, [:GROUP]");
     keys["read_only"] = flag_into(all.read_only);
     keys["tty"] = flag_into(all.tty);
     keys["mounts"] = [this, &all](const YAML::Node& at) { return read_mounts(at, all); };
@@ -428,10 +428,11 @@ class Reader {
     keys["outputs"] = [this, &all](const YAML::Node& at) { return read_outputs(at, all); };
     keys["limits"] = [this, &all](const YAML::Node& at) { return read_limits(at, all); };
     keys["network"] = text_into(all.network, is_plain_name,
-                                "this is no name of a network: none, host, bridge or one of yours");
+                                "not a valid network name: none, host, bridge or one of yours");
     keys["gpus"] = [this, &all](const YAML::Node& at) { return read_gpus(at, all); };
-    keys["runtime"] = text_into(all.runtime, is_plain_name,
-                                "this is no name of a runtime that the engine knows: runc, crun");
+    keys["runtime"] =
+        text_into(all.runtime, is_plain_name,
+                  "not a valid runtime name: one that the engine knows, such as runc or crun");
     keys["success"] = [this, &all](const YAML::Node& at) { return read_success(at, all); };
     keys["name"] = text_into(
         all.name, is_plain_name,

@@ -20,7 +20,7 @@ constexpr std::array kKnown = {
     Known{"READONLY ", Code::kUnavailable,
           "this Redis is a replica: give the address of its master"},
     Known{"LOADING ", Code::kUnavailable, "it reads its files; wait"},
-    Known{"BUSY ", Code::kUnavailable, "a script of somebody's runs for long"},
+    Known{"BUSY ", Code::kUnavailable, "a long-running Redis script blocks the server"},
     Known{"CLUSTERDOWN ", Code::kUnavailable, "redis-cli CLUSTER INFO says which part is missing"},
     Known{"MASTERDOWN ", Code::kUnavailable, ""},
     Known{"TRYAGAIN ", Code::kUnavailable, "keys move between its nodes; wait"},

@@ -93,7 +93,7 @@ Error denied(const perf_event_attr& attr, const Target& target, const Surroundin
   if (!around.is_root && around.paranoid > needed) {
     std::string words = "kernel.perf_event_paranoid is " + std::to_string(around.paranoid);
     if (around.paranoid > 2) {
-      words += ", which lets nobody but root count";
+      words += ", which allows only root to count";
     } else if (needed == 1) {
       words += ", which hides what happens in the kernel from users";
     } else {

@@ -24,7 +24,7 @@ TEST(Open, RefusalsNameTheirCauseAndTheLineThatHelps) {
   const Surroundings user{};
   for (const Case& c : {
            Case{EACCES, "page-faults", {}, user, "paranoid is 2", "paranoid=1"},
-           Case{EACCES, "page-faults:u", {}, {.paranoid = 3}, "nobody but root", "paranoid=2"},
+           Case{EACCES, "page-faults:u", {}, {.paranoid = 3}, "only root", "paranoid=2"},
            Case{EACCES, "cycles:u", {.pid = -1, .cpu = 0}, user, "own programs", "paranoid=0"},
            Case{EPERM, "cycles:u", {}, {.filtered = true}, "seccomp", "PERFMON"},
            Case{EPERM, "cycles:u", {}, {.foreign = true}, "another user", "fathom"},

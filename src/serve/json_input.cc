@@ -132,7 +132,7 @@ class BatchReader {
 
   Status check_new(unsigned bit, unsigned seen, const std::string& place) {
     if (bit == 0) return at_here(fmt::format("there is no field '{}'", escape_name(place)));
-    if ((seen & bit) != 0) return at_here(fmt::format("{} is told twice", place));
+    if ((seen & bit) != 0) return at_here(fmt::format("{} is given twice", place));
     return {};
   }
 

@@ -87,7 +87,7 @@ std::optional<HeadFault> read_manners(RequestHead& request) {
   const std::string_view expect = head.header("expect");
   if (expect.empty()) return std::nullopt;
   if (!same_letters(expect, "100-continue"))
-    return HeadFault{417, "nobody can be expected to that"};
+    return HeadFault{417, "this Expect header is not supported"};
   request.expects_continue = true;
   return std::nullopt;
 }

@@ -45,7 +45,9 @@ enum {
       FATHOM_LAYER_USUAL | FATHOM_LAYER_IO, FATHOM_BRINGS_HOOKS | FATHOM_BRINGS_CALLS, "", "")    \
   ROW(4, PYTHON, python, "python", 20, "yellow", "Python functions", 768, 32, RUNTIME,            \
       FATHOM_LAYER_CODE, FATHOM_BRINGS_ARRIVAL,                                                   \
-      "not told by this Python: loops before 3.12, C calls while the program profiles", "")       \
+      "not available in this Python version: loops before 3.12, C calls while the program "       \
+      "profiles",                                                                                 \
+      "")                                                                                         \
   ROW(5, HEAP, heap, "heap", 50, "purple", "memory allocations", 800, 64, RUNTIME, 0,             \
       FATHOM_BRINGS_HOOKS | FATHOM_BRINGS_ARRIVAL | FATHOM_BRINGS_CALLS, "", "")                  \
   ROW(6, CUDA, cuda, "cuda", 140, "magenta", "calls of the CUDA driver", 1024, 512, RUNTIME, 0,   \

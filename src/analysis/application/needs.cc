@@ -88,7 +88,7 @@ Amount pids_of(const Usage& usage) {
 }
 
 Amount gpu_of(const Level& level, const Usage& usage, bool is_memory) {
-  if (level.empty()) return unknown("no GPU was seen that tells what it does");
+  if (level.empty()) return unknown("no GPU reported its use");
   Amount amount = {.typical = is_memory ? level.median() : level.mean(),
                    .peak = level.peak(),
                    .reason = usage.gpu_of_device ? "of the GPU, whoever used it" : ""};

@@ -38,11 +38,10 @@ void declare(Parser& parser, AgentArguments& a) {
               "profile: read rows from standard input: JSON lines {\"node\", \"exec\", \"event\", "
               "\"count\"}, or the text of 'perf script'");
   parser.option("-r,--runs", a.runs, "N", "bench: run the command N times (default: 1)");
-  parser.option("--warmup", a.warmup, "W", "bench: run it W times before that, uncounted");
+  parser.option("--warmup", a.warmup, "W", "bench: warm up with W runs that are not counted");
   parser.repeated("-e,--events", a.events, "E,…",
                   "bench: events to count, by perf's names (default: those of fathom stat)");
-  parser.flag("--ignore-failure", a.ignore_failure,
-              "bench: go on after a run that did not exit with 0");
+  parser.flag("--ignore-failure", a.ignore_failure, "bench: continue after a failed run");
   parser.option("--revision", a.revision, "TEXT",
                 "bench: of the program (default: $FATHOM_REVISION, else git's HEAD here)");
   parser.option("--sample", a.sample_hz, "HZ",
@@ -53,15 +52,15 @@ void declare(Parser& parser, AgentArguments& a) {
       "--interval", a.interval, "S",
       "profile: send what was sampled so far every S seconds (default: 5; 0: at the end)");
   parser.flag("--record", a.record,
-              "send a recording to the server, too: profile: what was sampled; bench: of one more "
-              "run, behind those that are measured");
+              "also send a recording to the server: profile: of what was sampled; bench: of one "
+              "extra run after the measured ones");
   parser.flag("--no-outbox", a.no_outbox,
               "fail if the server is away, instead of keeping the numbers until it is back");
-  parser.flag("-q,--quiet", a.quiet, "print no messages of Fathom's own but errors");
+  parser.flag("-q,--quiet", a.quiet, "print only errors from Fathom");
   declare_store(parser, a.store);
   parser.list("Actions", {{"profile", "sample where the program's CPU time goes"},
                           {"bench", "measure its time, memory and events"},
-                          {"flush", "send what waits in the outbox"}});
+                          {"flush", "send queued batches and recordings"}});
 }
 
 Status check(const AgentArguments& a) {

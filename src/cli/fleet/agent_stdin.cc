@@ -42,9 +42,9 @@ Result<int> profile_stdin(const AgentArguments& a) {
   const Status read = read_all(lines, sender, a.job);
   if (read && lines.rows() == 0)
     return Error{Code::kInvalid,
-                 lines.damaged() == 0 ? std::string("standard input held no row of a profile")
-                                      : "standard input held no row of a profile, but " +
-                                            counted(lines.damaged(), "line") + " of something else",
+                 lines.damaged() == 0 ? std::string("standard input contains no profile rows")
+                                      : "standard input contains no profile rows, but " +
+                                            counted(lines.damaged(), "line") + " of other text",
                  "write JSON lines with node, exec, event and count, or the text of 'perf script'"};
   if (lines.damaged() > 0)
     remark(counted(lines.damaged(), "damaged line") + " left out, the first is line " +

@@ -175,8 +175,8 @@ Result<int> run(Parser& parser) {
   parser.option("-o,--output", a.folder, "DIR",
                 "folder of the results (default: fathom-<image>-<time>); of init a file, of base "
                 "the layer's folder");
-  parser.flag("--force", a.force, "replace results that lie there");
-  parser.flag("-q,--quiet", a.quiet, "print the application's own output alone");
+  parser.flag("--force", a.force, "replace existing results");
+  parser.flag("-q,--quiet", a.quiet, "print only the application's output");
   parser.option("--from", a.from, "IMAGE", "base: the image that gets the layer");
   parser.option("-t,--tag", a.tag, "NAME", "base: the name of the image that is made");
   FATHOM_ASSIGN(const bool go_on, parser.parse());

@@ -91,9 +91,8 @@ Result<int> remove_job(fleet::JobStore& store, const JobArguments& arguments) {
   FATHOM_ASSIGN(const fleet::Job job, existing_job(store, arguments.job));
   if (!arguments.yes && !asks_yes("Remove job " + job.name + " with its profile and " +
                                   counted(job.benchmarks, "benchmark") + "?"))
-    return usage_error(
-        "job '" + job.name + "' was not removed",
-        "to remove it with all that it has: fathom job remove " + job.name + " --yes");
+    return usage_error("job '" + job.name + "' was not removed",
+                       "to remove it and all its data: fathom job remove " + job.name + " --yes");
   FATHOM_TRY(store.remove(job.name));
   return 0;
 }

@@ -46,9 +46,8 @@ constexpr JobAction kActions[] = {
      add_to_job},
     {"recordings", "", "list the recordings that are kept beside the jobs", 0, 0, kOfList,
      list_recordings},
-    {"add-recording", "DIR [NAME]",
-     "send a recording there; prints the word by which fathom report opens it", 1, 2, kOfNothing,
-     add_recording_of_user},
+    {"add-recording", "DIR [NAME]", "add a recording; print the name to pass to fathom report", 1,
+     2, kOfNothing, add_recording_of_user},
     {"remove-recording", "NAME --yes", "remove a recording that is kept there", 1, 1, kOfRemove,
      remove_recording},
     {"import", "NAME FILE, or --redis HOST:PORT",
@@ -64,7 +63,8 @@ const std::string_view kOptions[] = {"--info",  "--profile", "--benchmarks", "--
 
 void declare(Parser& parser, JobArguments& a) {
   parser.positional("ACTION", a.action, "what to do, see below");
-  parser.optional_positional("NAME", a.job, "the job: letters, digits, and . _ - behind the first");
+  parser.optional_positional(
+      "NAME", a.job, "the job: letters, digits, '.', '_', '-'; starts with a letter or digit");
   parser.optional_positional("OTHER", a.other, "a second job, a kind of record, or a file");
   parser.option("--info", a.info, "TEXT", "create: what the job is about");
   parser.flag("--profile", a.profile, "show, clear: the sums of its functions");
@@ -111,7 +111,7 @@ Status check_words(const Parser& parser, const JobAction& action, const JobArgum
   const std::string usage =
       "fathom job " + std::string(action.name) + " " + std::string(action.usage);
   if (words < action.words || words > action.most_words)
-    return usage_error(words < action.words ? "a word is missing" : "there is a word too many",
+    return usage_error(words < action.words ? "an argument is missing" : "too many arguments",
                        "write: " + usage);
   for (const std::string_view option : kOptions) {
     if (parser.given(std::string(option)) &&

@@ -47,7 +47,7 @@ void declare(Parser& parser, Arguments& a) {
               "use TLS with a certificate made in DIR; commands on this machine trust it");
   parser.flag("--plain", a.service.plain, "let other machines connect without TLS");
   parser.repeated("--name", a.service.names, "NAME",
-                  "a name by which browsers reach this server, besides the one of --listen");
+                  "additional host name that browsers may use, besides that of --listen");
   parser.flag("--volatile", a.is_volatile,
               "accept a Redis that may lose what it has acknowledged (no AOF)");
   parser.option("--role", a.role, "ROLE", "of token add: read, submit or admin");

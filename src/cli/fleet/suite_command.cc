@@ -241,8 +241,8 @@ Result<int> run_it(const Arguments& a) {
 
 Result<int> run(Parser& parser) {
   Arguments a;
-  parser.positional("ACTION", a.action, "run: run the suite of a file; work: do one work of it");
-  parser.positional("SPEC", a.path, "the suite, a file in YAML (work: the folder of the work)");
+  parser.positional("ACTION", a.action, "run: run a suite; work: run one task of a suite");
+  parser.positional("SPEC", a.path, "the suite, a file in YAML (work: the folder of the task)");
   parser.option("-o,--output", a.folder, "DIR",
                 "folder for logs and results (default: fathom-suite-<time>)");
   parser.option("--server", a.server, "URL", "server that agents send to");

@@ -41,7 +41,7 @@ Result<bool> parse(Parser& parser, Arguments& a) {
                 "listen at a Unix socket that only you can connect to, instead of a port");
   parser.flag("--no-open", a.stays_closed, "print the address, but do not open a browser");
   parser.option("--timeout", a.timeout, "TIME",
-                "stop a question of the page after this time, e.g. 30s or 5m (default: 60s)");
+                "time limit for each query, e.g. 30s or 5m (default: 60s)");
   parser.option("--memory", a.memory, "SIZE",
                 "memory limit for all questions (default: half of the machine's), e.g. 2GB");
   return parser.parse();

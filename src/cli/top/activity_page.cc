@@ -177,8 +177,8 @@ Table functions(const Activity& activity, std::optional<std::int64_t> pid) {
   }
   put(std::move(rows), table);
   if (table.rows.empty())
-    table.note = activity.sampled ? "nothing ran yet"
-                                  : "functions are told by layer cpu, and those of python and app";
+    table.note =
+        activity.sampled ? "nothing ran yet" : "record layer cpu, python or app to see functions";
   return table;
 }
 
@@ -233,7 +233,7 @@ Table waits(const Activity& activity, std::optional<std::int64_t> pid) {
   }
   put(std::move(rows), table);
   if (table.rows.empty())
-    table.note = activity.sampled ? "no wait has ended yet" : "waits are told by layer cpu";
+    table.note = activity.sampled ? "no wait has ended yet" : "record layer cpu to see waits";
   return table;
 }
 

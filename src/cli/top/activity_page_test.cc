@@ -86,7 +86,7 @@ TEST(TopActivity, WithoutSamplesItSaysWhatWouldTell) {
   const Page page = activity_page(Activity(), "r", "");
   EXPECT_EQ(page.tables[0].note, "no recorded process runs now");
   EXPECT_NE(page.tables[1].note.find("layer cpu"), std::string::npos);
-  EXPECT_EQ(page.tables[3].note, "waits are told by layer cpu");
+  EXPECT_EQ(page.tables[3].note, "record layer cpu to see waits");
 }
 
 // cpus and calls of workers.

@@ -120,7 +120,7 @@ std::string title_of(const ServerNow& server) {
   std::string text = server.url + ": " + counted(server.jobs.size(), "job") + ", " +
                      counted(server.agents.size(), "agent") + ", " + human_count(rows) + " rows/s";
   if (server.missed > 0) text += ", " + counted(server.missed, "second") + " missed";
-  if (server.left_out > 0) text += ", " + counted(server.left_out, "batch") + " not told apart";
+  if (server.left_out > 0) text += ", " + counted(server.left_out, "batch") + " without details";
   return text;
 }
 

@@ -143,7 +143,7 @@ class Reader {
       for (const auto& entry : value) {
         FATHOM_ASSIGN(const std::string name, text(entry.first));
         if (name.empty() || name.find('=') != std::string::npos)
-          return wrong(entry.first, "this is no name of a variable");
+          return wrong(entry.first, "not a valid variable name");
         FATHOM_ASSIGN(place[name], text(entry.second));
       }
       return {};
@@ -197,7 +197,7 @@ class Reader {
     };
     keys["job"] = [this, &entry](const YAML::Node& value) -> Status {
       FATHOM_ASSIGN(entry.job, text(value));
-      return is_job_name(entry.job) ? Status() : wrong(value, "this is no name of a job");
+      return is_job_name(entry.job) ? Status() : wrong(value, "not a valid job name");
     };
     keys["measure"] = [this, &measure](const YAML::Node& value) -> Status {
       FATHOM_ASSIGN(measure, text(value));

@@ -73,7 +73,7 @@ TEST(SuiteSpec, MistakesNameTheirPlace) {
       {"benchmarks: [{command: a, command: b}]", "given twice"},
       {"benchmarks: [{command: a, repetitions: 0}]", "whole number from 1"},
       {"benchmarks: [{command: a, timeout: soon}]", "must be a time"},
-      {"benchmarks: [{command: a, job: ../x}]", "no name of a job"},
+      {"benchmarks: [{command: a, job: ../x}]", "not a valid job name"},
       {"benchmarks: [{command: a, measure: bench}]", "'job' is missing"},
       {"benchmarks: [{command: a, measure: much, job: j}]", "bench, profile or nothing"},
       {"benchmarks: [{command: a, after: b}]", "does not stand before"},

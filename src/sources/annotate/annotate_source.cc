@@ -14,8 +14,7 @@ extern const SourceDef kSource;
 const SourceDef kSource = {
     .name = "annotate",
     .layers = kLayers,
-    .help =
-        "what the program tells by fathom.h, and functions compiled with -finstrument-functions",
+    .help = "annotations made with fathom.h, and functions compiled with -finstrument-functions",
     .in_process = true,
     .probe = probe_library,
     .make = nullptr,

@@ -216,7 +216,7 @@ bool RowMaker::has_room(const std::vector<Row>& rows, std::size_t most, std::uin
 
 void RowMaker::tell_overflow() {
   if (overflow_ > 0)
-    losses_.push_back({layer_of_loss(FATHOM_BPF_LAYERS), "no room: nobody took them in time",
+    losses_.push_back({layer_of_loss(FATHOM_BPF_LAYERS), "no room in the recorder's queue",
                        std::exchange(overflow_, 0)});
   if (const std::int64_t nameless = files_.take_nameless(); nameless > 0)
     losses_.push_back({layer_of_loss(FATHOM_BPF_LAYERS),

@@ -330,7 +330,7 @@ void CpuRows::count_losses_of_frames() {
       {"stacks without callers: there are too many different ones",
        frames_.memory().take_shortened()},
       {"names of frames for which there was no room", frames_.memory().take_nameless()},
-      {"frames of code made at run time whose name nobody told", frames_.take_unnamed()},
+      {"frames of code generated at run time without names", frames_.take_unnamed()},
       {"frames of files without a build id that were replaced", frames_.take_replaced()},
       {"stacks of Python whose functions could not be read", frames_.python().take_unread()},
       {"stacks of Python of which it is not certain what they ran",

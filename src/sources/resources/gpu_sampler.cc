@@ -354,7 +354,7 @@ std::map<std::string, std::string> GpuSampler::facts() const {
     if (!gpu.parts) missing += (missing.empty() ? "" : ", ") + std::string("what its parts do");
     if (!missing.empty()) facts[key + " does not tell"] = missing;
   }
-  if (unknown_pids_) facts["gpu processes"] = "numbered as outside of this container: not told";
+  if (unknown_pids_) facts["gpu processes"] = "process IDs are the host's; not assigned";
   return facts;
 }
 

@@ -114,7 +114,7 @@ export function Timeline(): JSX.Element {
           ) : tracks.length === 0 ? (
             <Empty
               what="Nothing was recorded over time"
-              hint="fathom info tells which layers recorded, and why others did not"
+              hint="fathom info shows which layers recorded, and why others did not"
             />
           ) : (
             <div class="tl-frame">
