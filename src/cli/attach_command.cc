@@ -44,8 +44,8 @@ void declare(Parser& parser, Arguments& a) {
                 "record here, without a daemon, until Ctrl-C or the end of the processes");
   parser.option("--for", a.duration, "TIME", "with -o: record for this time at most, e.g. 10s");
   parser.option("--layers", a.options.layers, "L,…",
-                "with -o: layers to record, those of the kernel among them; +L,… adds to the "
-                "default (default: cpu,resource)");
+                "with -o: layers to record, including kernel layers; +L,… adds to the default "
+                "(default: cpu,resource)");
   parser.option("--sample", a.options.sample_hz, "HZ",
                 "with -o: samples per second of CPU time (default: 99)");
   parser.option("--count", a.options.count, "E,…",
@@ -56,7 +56,7 @@ void declare(Parser& parser, Arguments& a) {
   declare_share(parser, a.share);
   parser.flag("--no-command", a.options.no_command,
               "with -o: do not store the arguments and environment of programs");
-  parser.flag("-q,--quiet", a.quiet, "with -o: print no messages of Fathom's own");
+  parser.flag("-q,--quiet", a.quiet, "with -o: print no messages from Fathom");
   parser.flag("--detach", a.detach, "let the daemon stop recording these processes only");
   parser.option("--socket", a.socket, "PATH",
                 "socket of the daemon (default: /run/fathom/watch.sock)");

@@ -79,7 +79,7 @@ Result<int> run(Parser& parser) {
                 "write DFTracer files as LOG-… for programs that asked for them");
   parser.option("--alnair", files.alnair, "DIR",
                 "write Alnair logs to DIR for programs that asked for them");
-  parser.flag("-q,--quiet", quiet, "print no messages of Fathom's own");
+  parser.flag("-q,--quiet", quiet, "print no messages from Fathom");
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
   FATHOM_TRY(check_hz(options.hz));

@@ -114,8 +114,8 @@ class Words {
   [[nodiscard]] Result<std::string> find_config() const {
     if (config_.ends_with(".json.gz"))
       return Error{Code::kUnsupported,
-                   escape_control(config_) + " is a file of probes, which cannot be read here",
-                   "name the YAML file that it was made of: datacrumbs run FILE"};
+                   escape_control(config_) + " is a file of probes, which Fathom does not read",
+                   "name the YAML file from which it was generated: datacrumbs run FILE"};
     for (const char* const ending : {"", ".yaml"}) {
       const std::string name = config_ + ending;
       if (path_exists(name)) return name;
@@ -202,7 +202,7 @@ Result<int> stop_daemon() {
   FATHOM_TRY(session::ask_daemon(socket, {FATHOM_WATCH_STATUS, 0}));  // it is one, and ours
   FATHOM_ASSIGN(const pid_t pid, session::daemon_at(socket));
   if (::kill(pid, SIGTERM) != 0)
-    return Error{Code::kDenied, "the daemon cannot be ended", "ask its user"};
+    return Error{Code::kDenied, "no permission to stop the daemon", "ask the user who runs it"};
   const std::int64_t until = now_monotonic_ns() + kPatienceNs;
   while (::kill(pid, 0) == 0) {
     if (now_monotonic_ns() > until) return Error{Code::kIo, "the daemon did not stop in time", ""};

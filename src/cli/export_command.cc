@@ -110,10 +110,10 @@ Status check_stacks(const render::ExporterDef& exporter, const Options& options)
 Status check_condition(const render::ExporterDef& exporter, const Options& options) {
   if (options.filters.condition.empty()) return {};
   if (!options.table.empty() && options.table != "events")
-    return usage_error("--where is about events, not about " + escape_control(options.table),
+    return usage_error("--where selects events, not " + escape_control(options.table),
                        "leave --where or --table out");
   if (exporter.write_stacks != nullptr && options.weight != "calls")
-    return usage_error("--where is about events, and format " + options.format + " shows samples",
+    return usage_error("--where selects events, and format " + options.format + " shows samples",
                        "add --weight calls, or use another format: all others take --where");
   return {};
 }
@@ -130,7 +130,7 @@ Status check(const render::ExporterDef& exporter, const Options& options) {
     return usage_error("format " + options.format + " is a directory of files",
                        "name it with -o, and leave --split out");
   if (!options.table.empty() && !exporter.of_table)
-    return usage_error("format " + options.format + " is not made of one table",
+    return usage_error("format " + options.format + " does not write a single table",
                        "leave --table out, or use --format csv or parquet");
   FATHOM_TRY(check_stacks(exporter, options));
   FATHOM_TRY(check_condition(exporter, options));

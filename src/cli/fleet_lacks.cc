@@ -16,7 +16,7 @@ namespace fathom::cli {
 Error what_fleet_lacks() {
   const std::string reason = FATHOM_FLEET_LACKS;
   return {Code::kUnsupported,
-          "this fathom has no server, jobs, agents and containers" +
+          "this build of Fathom has no server, jobs, agents or containers" +
               (reason.empty() ? "" : ": " + reason),
           "build it where libboost1.81-dev, libssl-dev and libsqlite3-dev are installed"};
 }

@@ -24,7 +24,7 @@ TEST(FleetLacks, CommandSaysWhyInOneLineAndExitsWithThree) {
     ASSERT_FALSE(status);
     EXPECT_EQ(3, exit_status(status.error().code));
     EXPECT_NE(std::string::npos,
-              status.error().message.find("no server, jobs, agents and containers"));
+              status.error().message.find("no server, jobs, agents or containers"));
     EXPECT_EQ(std::string::npos, status.error().message.find('\n'));
     EXPECT_FALSE(status.error().hint.empty());
   }

@@ -73,7 +73,7 @@ bool is_far_trace(std::string_view word) {
 Status export_page(const std::string& /*trace*/, analysis::RowFilter /*filter*/,
                    const std::string& /*output*/) {
   Error lacks = what_fleet_lacks();
-  lacks.message = "this fathom has no page to export; " + lacks.message;
+  lacks.message = "this build of Fathom has no page to export; " + lacks.message;
   return lacks;
 }
 

@@ -98,7 +98,8 @@ std::string page_of(const analysis::Profile& profile, const Options& options) {
 
 Result<std::string> compare(const Options& options) {
   if (!options.plain.empty())
-    return usage_error("--plain belongs to one recording", "compare folders of results instead");
+    return usage_error("--plain works with one recording only",
+                       "compare folders of results instead");
   std::vector<analysis::ProfileFigures> all;
   for (const std::string& word : options.words) {
     if (is_folder_of_results(word) || word.ends_with(".json")) {
@@ -122,7 +123,7 @@ Status check_format(const Options& options) {
   if (std::ranges::find(known, options.format) != known.end()) return {};
   std::string names;
   for (const std::string& name : known) names += (names.empty() ? "" : ", ") + name;
-  return usage_error("there is no format '" + options.format + "' here", "formats are " + names);
+  return usage_error("there is no format '" + options.format + "' here", "use " + names);
 }
 
 Result<int> run(Parser& parser) {

@@ -26,8 +26,9 @@ Result<int> run(Parser& parser) {
   if (!go_on) return 0;
   const bool png = output.ends_with(".png");
   if (!png && !output.ends_with(".svg"))
-    return usage_error(output.empty() ? "no picture was named" : "a picture is an .svg or a .png",
-                       "name it with -o x.svg or -o x.png");
+    return usage_error(
+        output.empty() ? "no picture was named" : "the name of a picture must end in .svg or .png",
+        "name it with -o x.svg or -o x.png");
   FATHOM_ASSIGN(const std::string path, find_trace(trace));
   FATHOM_ASSIGN(analysis::Store store, open_store(path));
   FATHOM_ASSIGN(analysis::Picture picture, analysis::picture_of(store));

@@ -65,7 +65,7 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   parser.option("--depth", a.options.depth, "N",
                 "tree: show N levels; directories: show those at level N");
   parser.option("--call", a.options.call, "NAME",
-                "explain: the call to explain (default: of libraries and the kernel, the one that "
+                "explain: the call to explain (default: the call of a library or the kernel that "
                 "took longest)");
   parser.option("--file", a.options.file, "PATH", "explain: only calls on this file");
   declare_filters(parser, a.filters);

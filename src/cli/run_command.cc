@@ -199,7 +199,7 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   parser.option("--exit-code", a.exit_code, "HOW",
                 "if signal N kills the program: exit with 128 + N (shell, the default), or die by "
                 "the same signal (signal)");
-  parser.flag("-q,--quiet", a.quiet, "print no messages of Fathom's own");
+  parser.flag("-q,--quiet", a.quiet, "print no messages from Fathom");
   declare_share(parser, a.share);
   parser.flag("--no-command", a.options.no_command,
               "do not store the arguments and environment of programs");

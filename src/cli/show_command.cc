@@ -35,7 +35,7 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   parser.positional("TRACE", a.trace, kTraceHelp);
   parser.optional_positional("RULE", a.rule,
                              "show the evidence for this rule (default: list what fired)");
-  parser.flag("--all", a.all, "list rules that found nothing, too");
+  parser.flag("--all", a.all, "also list rules that found nothing");
   parser.option("--rules", a.rules, "DIR,…", "directories with your own rules (*.sql)");
   declare_output(parser, a.output);
   return parser.parse();

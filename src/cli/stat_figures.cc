@@ -106,7 +106,8 @@ std::vector<std::string> noise_sentences(const StatResult& result) {
   std::vector<std::string> sentences = result.outcome.noise.warnings();
   if (const std::optional<double> moved = migrations_of(result); moved && *moved >= kOften)
     sentences.push_back(fmt::format(
-        "a run moved between the cores {:.0f} times on average; --pin keeps it on some", *moved));
+        "a run moved between cores {:.0f} times on average; --pin CPUS limits it to some cores",
+        *moved));
   return sentences;
 }
 

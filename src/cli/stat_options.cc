@@ -60,7 +60,7 @@ void declare(Parser& parser, Arguments& a, StatRequest& request) {
   parser.flag("--ignore-failure", request.options.ignore_failure, "continue after a failed run");
   parser.option("--pin", a.pin, "CPUS", "run on these CPUs only, as 0 or 0,2-3");
   parser.option("--seed", a.seed, "N", "seed of the order of runs and of intervals");
-  parser.option("-o,--output", request.output, "FILE", "write the result into a file");
+  parser.option("-o,--output", request.output, "FILE", "write the result to a file");
   declare_output(parser, request.format);
 }
 
@@ -73,7 +73,7 @@ Status set_commands(const Parser& parser, const Arguments& a, StatRequest& reque
         "fathom stat -- COMMAND, fathom stat --cmd A --cmd B, or fathom stat -p PID");
   }
   if (parser.given("--pid")) {
-    if (a.process <= 0) return usage_error("--pid is the number of a process");
+    if (a.process <= 0) return usage_error("--pid must be a process ID");
     request.process = static_cast<pid_t>(a.process);
     request.labels = {fmt::format("process {}", a.process)};
   }
@@ -107,9 +107,9 @@ Status set_runs(const Parser& parser, const Arguments& a, StatRequest& request) 
   if (parser.given("--runs")) options.runs = a.runs;
   options.warmup = a.warmup;
   if (options.runs < 1 || options.runs > kMostRuns)
-    return usage_error(fmt::format("--runs is a number from 1 to {}", kMostRuns));
+    return usage_error(fmt::format("--runs must be a number from 1 to {}", kMostRuns));
   if (options.warmup < 0 || options.warmup > kMostRuns)
-    return usage_error(fmt::format("--warmup is a number from 0 to {}", kMostRuns));
+    return usage_error(fmt::format("--warmup must be a number from 0 to {}", kMostRuns));
   options.budget_ns = request.until ? kBudgetNs : 0;
   if (!a.budget.empty()) {
     const Result<std::int64_t> budget = parse_duration(a.budget);
@@ -170,7 +170,7 @@ Result<std::vector<int>> parse_cpus(std::string_view text) {
   std::optional<std::vector<int>> cpus = parse_cpu_list(text);
   if (cpus && std::ranges::all_of(*cpus, [](int cpu) { return cpu < kMostCpus; }))
     return *std::move(cpus);
-  return usage_error("--pin '" + escape_control(text) + "' is no list of CPUs",
+  return usage_error("--pin '" + escape_control(text) + "' is not a list of CPUs",
                      "write it as 0 or 0,2-3");
 }
 

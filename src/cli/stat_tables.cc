@@ -214,7 +214,7 @@ Table plain_summary(const StatResult& result) {
 
 std::string verdict_note(const TrialComparison& one) {
   if (one.needs == 0) return "";
-  return "about " + counted(one.needs, "run") + " of each would tell";
+  return "about " + counted(one.needs, "run") + " of each would be enough";
 }
 
 Table comparison_table(const StatResult& result, bool for_people) {

@@ -125,7 +125,7 @@ TEST(StatText, AVerdictIsASentence) {
               HasSubstr("b is faster than a: it takes 0.500 times as long"));
   const std::string few = cells_of(stat_report(result_of({{quick[0]}, {slow[0]}}), true));
   EXPECT_THAT(few, HasSubstr("cannot tell"));
-  EXPECT_THAT(few, HasSubstr("about 4 runs of each would tell"));
+  EXPECT_THAT(few, HasSubstr("about 4 runs of each would be enough"));
 }
 
 TEST(StatText, ProgramsReadPlainNumbers) {

@@ -56,11 +56,11 @@ Result<int> run(Parser& parser) {
   if (!go_on) return 0;
   FATHOM_TRY(check_folders(folders));
   if (is_far_trace(word))
-    return Error{Code::kUnsupported, "a recording on a server is not changed",
+    return Error{Code::kUnsupported, "a recording on a server cannot be changed",
                  "symbolize it where it was recorded, and add it under another name"};
   FATHOM_ASSIGN(const std::string path, find_trace(word));
   const std::vector<std::string> recordings = trace::find_recordings(path);
-  if (recordings.empty()) return Error{Code::kNotFound, path + " is no recording", ""};
+  if (recordings.empty()) return Error{Code::kNotFound, path + " is not a recording", ""};
   const trace::NameResolver resolver = sources::names_by_build_id(folders);
   trace::Symbolized all;
   for (const std::string& recording : recordings) {

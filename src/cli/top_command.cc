@@ -169,9 +169,9 @@ Result<Options> parse(Parser& parser, bool& go_on) {
       "a recording that is being made, or 'last' (default: the newest one in "
       "this directory or of yours, else your server)");
   parser.option("--server", options.server.url, "URL",
-                "watch the jobs of this server in place of a recording");
+                "watch the jobs of this server instead of a recording");
   parser.option("--token-file", options.server.token_file, "FILE",
-                "a file with the token for the server, readable by you alone (default: "
+                "a file with the token for the server, readable only by you (default: "
                 "$FATHOM_TOKEN, else the token of your own server)");
   parser.option("--interval", options.interval, "TIME", "refresh interval (default: 1s)");
   parser.option("--iterations", options.iterations, "N",

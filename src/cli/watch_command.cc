@@ -136,7 +136,7 @@ Result<int> run(Parser& parser) {
   Arguments arguments;
   parser.optional_positional(
       "ACTION", arguments.action,
-      "status: show the state of the daemon; reload: let it read its settings again");
+      "status: show the state of the daemon; reload: make it read its settings again");
   parser.option("--config", arguments.config, "FILE",
                 "settings in YAML; options on the command line override them");
   for (const SettingKey& key : session::watch_keys()) declare(parser, key, arguments);

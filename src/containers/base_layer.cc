@@ -147,7 +147,8 @@ Status make_base_image(Engine& engine, const std::string& from, const std::strin
   if (!is_image_name(from) || !is_image_name(name))
     return Error{
         Code::kInvalid,
-        "'" + escape_control(is_image_name(from) ? name : from) + "' is no name of an image", ""};
+        "'" + escape_control(is_image_name(from) ? name : from) + "' is not a valid image name",
+        ""};
   FATHOM_TRY(remove_abandoned(engine));
   FATHOM_ASSIGN(const Layer layer, make_layer());
   FATHOM_ASSIGN(const ImageFacts image, find_image(engine, from, [] { return true; }, {}));

@@ -51,7 +51,7 @@ enum {
   ROW(5, HEAP, heap, "heap", 50, "purple", "memory allocations", 800, 64, RUNTIME, 0,             \
       FATHOM_BRINGS_HOOKS | FATHOM_BRINGS_ARRIVAL | FATHOM_BRINGS_CALLS, "", "")                  \
   ROW(6, CUDA, cuda, "cuda", 140, "magenta", "calls of the CUDA driver", 1024, 512, RUNTIME, 0,   \
-      FATHOM_BRINGS_HOOKS | FATHOM_BRINGS_CALLS, "", "memory that could not be kept account of")  \
+      FATHOM_BRINGS_HOOKS | FATHOM_BRINGS_CALLS, "", "memory that could not be accounted for")    \
   ROW(7, GPU, gpu, "gpu", 150, "brown", "what GPUs do", 1984, 64, CUDA,                           \
       FATHOM_LAYER_DEVICE | FATHOM_LAYER_BESIDE, FATHOM_BRINGS_HOOKS,                             \
       "records that CUPTI had no room for", "work that had not ended when its times were taken")  \

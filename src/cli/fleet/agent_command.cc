@@ -28,7 +28,7 @@ namespace {
 
 void declare(Parser& parser, AgentArguments& a) {
   parser.positional("ACTION", a.action, "what to do, see below");
-  parser.optional_tail("COMMAND", a.command, "the program and its arguments, behind --");
+  parser.optional_tail("COMMAND", a.command, "the program and its arguments, after --");
   parser.option("--job", a.job, "NAME", "the job that gets the numbers");
   parser.option("--log", a.log, "FILE",
                 "run the commands of this file one after the other: lines 'cd DIR && CMD ARGS…'");
@@ -43,7 +43,7 @@ void declare(Parser& parser, AgentArguments& a) {
                   "bench: events to count, by perf's names (default: those of fathom stat)");
   parser.flag("--ignore-failure", a.ignore_failure, "bench: continue after a failed run");
   parser.option("--revision", a.revision, "TEXT",
-                "bench: of the program (default: $FATHOM_REVISION, else git's HEAD here)");
+                "bench: revision of the program (default: $FATHOM_REVISION, else git's HEAD here)");
   parser.option("--sample", a.sample_hz, "HZ",
                 "profile: samples per second of CPU time (default: 99)");
   parser.option("--sample-event", a.sample_event, "E",
@@ -55,7 +55,7 @@ void declare(Parser& parser, AgentArguments& a) {
               "also send a recording to the server: profile: of what was sampled; bench: of one "
               "extra run after the measured ones");
   parser.flag("--no-outbox", a.no_outbox,
-              "fail if the server is away, instead of keeping the numbers until it is back");
+              "fail if the server is unavailable, instead of keeping the numbers until it is back");
   parser.flag("-q,--quiet", a.quiet, "print only errors from Fathom");
   declare_store(parser, a.store);
   parser.list("Actions", {{"profile", "sample where the program's CPU time goes"},
@@ -86,11 +86,11 @@ Status check(const AgentArguments& a) {
   if (a.record && a.from_stdin) return usage_error("with --stdin there is nothing to record");
   if (!a.program.empty() && a.log.empty()) return usage_error("--program needs --log FILE");
   if (a.runs < 1 || a.runs > kMostRuns || a.warmup < 0 || a.warmup > kMostRuns)
-    return usage_error("--runs and --warmup are numbers up to " + std::to_string(kMostRuns));
+    return usage_error("--runs and --warmup must be numbers up to " + std::to_string(kMostRuns));
   if (!(a.interval >= 0 && a.interval <= 86'400))
-    return usage_error("--interval is a number of seconds up to 86400");
+    return usage_error("--interval must be a number of seconds up to 86400");
   if (!(a.sample_hz > 0 && a.sample_hz <= kMostHz))
-    return usage_error("--sample is a number up to 100000");
+    return usage_error("--sample must be a number up to 100000");
   return {};
 }
 

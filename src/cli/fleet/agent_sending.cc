@@ -58,7 +58,7 @@ Status finish_sending(fleet::Sender& sender, bool quiet) {
   const fleet::Delivery& outcome = sender.outcome();
   if (!quiet) tell_waiting(outcome);
   for (const std::string& path : outcome.damaged)
-    remark("a file of the outbox is damaged, and is left aside: " + path);
+    remark("skipped a damaged file of the outbox: " + path);
   for (const std::string& sentence : outcome.refused) remark(sentence);
   return {};
 }

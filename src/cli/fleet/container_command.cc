@@ -56,13 +56,13 @@ Result<Instructions> instructions_of(const Arguments& a, const std::string& engi
     FATHOM_ASSIGN(const std::string text, containers::read_instruction_file(first));
     FATHOM_ASSIGN(const std::string path, absolute_path(first));
     if (a.words.size() > 1)
-      return usage_error("arguments of the application stand in its instructions",
+      return usage_error("the application's arguments must be in its instructions",
                          "write them as 'arguments' into " + first);
     return containers::parse_instructions(
         text, first, {.folder = std::string(dir_name(path)), .engine_socket = engine_socket});
   }
   if (!containers::is_image_name(first))
-    return Error{Code::kInvalid, "'" + escape_control(first) + "' is no name of an image",
+    return Error{Code::kInvalid, "'" + escape_control(first) + "' is not a valid image name",
                  "name an image, or a file with instructions (.yaml)"};
   Instructions wanted;
   wanted.image = first;
@@ -83,7 +83,7 @@ int judged(const containers::ProfileOutcome& outcome) {
   for (const analysis::ContainerRun& run : outcome.profile.runs) {
     if (run.failure.empty()) continue;
     tell(Error{Code::kInvalid,
-               fmt::format("{} of {} runs failed the check of success: {}", outcome.failed,
+               fmt::format("{} of {} runs failed the success check: {}", outcome.failed,
                            outcome.profile.runs.size(), run.failure),
                ""});
     break;
@@ -129,7 +129,8 @@ Result<int> init_it(const Arguments& a) {
   if (a.words.size() != 1)
     return usage_error("one image is needed", "run 'fathom container --help' for usage");
   if (!containers::is_image_name(a.words[0]))
-    return Error{Code::kInvalid, "'" + escape_control(a.words[0]) + "' is no name of an image", ""};
+    return Error{Code::kInvalid, "'" + escape_control(a.words[0]) + "' is not a valid image name",
+                 ""};
   FATHOM_ASSIGN(Engine engine, Engine::connect());
   const Result<containers::ImageFacts> image =
       containers::find_image(engine, a.words[0], [] { return true; }, {});
@@ -151,12 +152,12 @@ Result<int> base_it(const Arguments& a) {
                        "run 'fathom container --help' for usage");
   if (a.tag.empty() && a.from.empty()) {
     if (a.folder.empty())
-      return usage_error("where the layer goes is missing", "name a folder by -o");
+      return usage_error("no folder for the layer was given", "name one with -o DIR");
     FATHOM_TRY(containers::write_base_layer(a.folder));
     return 0;
   }
   if (a.tag.empty() || a.from.empty() || !a.folder.empty())
-    return usage_error("--from and -t go together, without -o",
+    return usage_error("--from and -t must be used together, without -o",
                        "write it as --from IMAGE -t NAME, or as -o DIR");
   FATHOM_ASSIGN(Engine engine, Engine::connect());
   const Status made = containers::make_base_image(engine, a.from, a.tag);
@@ -167,18 +168,18 @@ Result<int> base_it(const Arguments& a) {
 Result<int> run(Parser& parser) {
   Arguments a;
   parser.positional("ACTION", a.action,
-                    "run: profile an application; init: write instructions to begin with; base: "
+                    "run: profile an application; init: write instructions to start from; base: "
                     "make the layer of an image that profiles itself");
   parser.optional_tail("SPEC|IMAGE", a.words,
                        "a file with instructions (.yaml), or an image and the application's "
                        "arguments");
   parser.option("-o,--output", a.folder, "DIR",
-                "folder of the results (default: fathom-<image>-<time>); of init a file, of base "
-                "the layer's folder");
+                "folder of the results (default: fathom-<image>-<time>); init: a file; base: the "
+                "layer's folder");
   parser.flag("--force", a.force, "replace existing results");
   parser.flag("-q,--quiet", a.quiet, "print only the application's output");
-  parser.option("--from", a.from, "IMAGE", "base: the image that gets the layer");
-  parser.option("-t,--tag", a.tag, "NAME", "base: the name of the image that is made");
+  parser.option("--from", a.from, "IMAGE", "base: the image to add the layer to");
+  parser.option("-t,--tag", a.tag, "NAME", "base: the name of the new image");
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
   if (a.action == "run") return run_it(a);

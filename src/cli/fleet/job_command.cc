@@ -33,28 +33,29 @@ constexpr std::string_view kOfMove[] = {"--to"};
 constexpr JobAction kActions[] = {
     {"create", "NAME [--info TEXT]", "make a job", 1, 1, kOfCreate, create_job},
     {"list", "", "list all jobs", 0, 0, kOfList, list_jobs},
-    {"info", "NAME", "show what a job is and how much it has", 1, 1, kOfList, tell_job},
+    {"info", "NAME", "show the description of a job and the number of its benchmarks", 1, 1,
+     kOfList, tell_job},
     {"show", "NAME [--profile|--benchmarks|--kind K|--trend] [--file F]",
      "show its profile and its benchmarks, or write them to a file", 1, 1, kOfShow, show_job},
     {"compare", "A B", "compare the benchmarks of two jobs; exit with 1 if B is slower", 2, 2,
      kOfCompare, compare_jobs},
     {"clear", "NAME [--profile]", "drop its benchmarks, or its profile", 1, 1, kOfClear, clear_job},
-    {"remove", "NAME --yes", "remove a job with all that it has", 1, 1, kOfRemove, remove_job},
+    {"remove", "NAME --yes", "remove a job and all its data", 1, 1, kOfRemove, remove_job},
     {"kind", "add NAME --schema FILE, or list", "register a new kind of record, or list them", 1, 2,
      kOfKind, manage_kinds},
-    {"add", "NAME KIND --stdin", "add records of a kind, one JSON object a line", 2, 2, kOfAdd,
+    {"add", "NAME KIND --stdin", "add records of a kind, one JSON object per line", 2, 2, kOfAdd,
      add_to_job},
-    {"recordings", "", "list the recordings that are kept beside the jobs", 0, 0, kOfList,
+    {"recordings", "", "list the recordings that are stored with the jobs", 0, 0, kOfList,
      list_recordings},
     {"add-recording", "DIR [NAME]", "add a recording; print the name to pass to fathom report", 1,
      2, kOfNothing, add_recording_of_user},
-    {"remove-recording", "NAME --yes", "remove a recording that is kept there", 1, 1, kOfRemove,
+    {"remove-recording", "NAME --yes", "remove a stored recording", 1, 1, kOfRemove,
      remove_recording},
     {"import", "NAME FILE, or --redis HOST:PORT",
-     "take over what profiling-framework has: a file of its dumps, or its Redis databases", 0, 2,
+     "import profiling-framework's data: a file of its dumps, or its Redis databases", 0, 2,
      kOfImport, import_jobs},
-    {"move", "[NAME] --to STORE",
-     "copy a job, or all of them, with what they have, to another store", 0, 1, kOfMove, move_jobs},
+    {"move", "[NAME] --to STORE", "copy a job, or all jobs, with their data to another store", 0, 1,
+     kOfMove, move_jobs},
 };
 
 const std::string_view kOptions[] = {"--info",  "--profile", "--benchmarks", "--kind",    "--trend",
@@ -73,8 +74,8 @@ void declare(Parser& parser, JobArguments& a) {
   parser.flag("--trend", a.trend,
               "show: what changed over its records, and when; exit with 1 if something did");
   parser.option("--file", a.file, "FILE",
-                "show: write a file: .csv or .parquet by its name, else a JSON object a line as "
-                "profiling-framework writes them");
+                "show: write a file: CSV or Parquet if its name ends in .csv or .parquet, else one "
+                "JSON object per line, as profiling-framework writes them");
   parser.option("--top", a.top, "N", "show: at most N functions in a table (default: 30; 0: all)");
   parser.flag("--yes", a.yes, "remove: do not ask");
   parser.option("--schema", a.schema, "FILE",

@@ -60,7 +60,7 @@ class DumpLines {
   Status finish() {
     FATHOM_TRY(send());
     if (taken_ == 0)
-      return Error{Code::kInvalid, "there is no line of profiling-framework's dumps in it", ""};
+      return Error{Code::kInvalid, "it contains no lines of profiling-framework's dumps", ""};
     if (damaged_ > 0)
       remark(counted(damaged_, "damaged line") + " left out, the first is line " +
              std::to_string(first_damaged_));
@@ -122,9 +122,9 @@ Result<int> import_jobs(fleet::JobStore& store, const JobArguments& a) {
 
 Result<int> move_jobs(fleet::JobStore& store, const JobArguments& a) {
   if (!fleet::is_store_address(a.to))
-    return usage_error(
-        a.to.empty() ? "--to STORE is missing" : "--to '" + escape_control(a.to) + "' is no store",
-        "write: --to sqlite:FILE or --to redis://HOST:PORT/DB");
+    return usage_error(a.to.empty() ? "--to STORE is missing"
+                                    : "--to '" + escape_control(a.to) + "' is not a store",
+                       "write: --to sqlite:FILE or --to redis://HOST:PORT/DB");
   if (!a.job.empty()) FATHOM_TRY(existing_job(store, a.job));
   FATHOM_ASSIGN(const std::unique_ptr<fleet::JobStore> to, fleet::open_store(a.to));
   fleet::CopyOptions options;

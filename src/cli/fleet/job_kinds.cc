@@ -78,14 +78,13 @@ class Batches {
 Result<int> manage_kinds(fleet::JobStore& store, const JobArguments& a) {
   if (a.job == "list" && a.other.empty()) return list_kinds(store, a);
   if (a.job == "add" && !a.other.empty()) return add_kind(store, a);
-  return usage_error("'job kind' can 'add' or 'list'",
+  return usage_error("'job kind' takes 'add' or 'list'",
                      "write: fathom job kind add NAME --schema FILE");
 }
 
 Result<int> add_to_job(fleet::JobStore& store, const JobArguments& a) {
   if (!a.from_stdin)
-    return usage_error("where the records are is missing",
-                       "write: fathom job add NAME KIND --stdin < FILE");
+    return usage_error("--stdin is missing", "write: fathom job add NAME KIND --stdin < FILE");
   FATHOM_TRY(existing_job(store, a.job));
   Batches batches(store, a);
   StdinLines lines;
@@ -97,7 +96,7 @@ Result<int> add_to_job(fleet::JobStore& store, const JobArguments& a) {
     FATHOM_TRY(batches.add(line.text));
   }
   FATHOM_TRY(batches.send());
-  if (batches.sent() == 0) return Error{Code::kInvalid, "there was no record", ""};
+  if (batches.sent() == 0) return Error{Code::kInvalid, "standard input contains no records", ""};
   return 0;
 }
 

@@ -30,7 +30,7 @@ Result<int> list_recordings(fleet::JobStore& /*store*/, const JobArguments& a) {
 // The words of the command are a recording and, perhaps, the name that it gets.
 Result<int> add_recording_of_user(fleet::JobStore& /*store*/, const JobArguments& a) {
   if (is_far_trace(a.job))
-    return Error{Code::kUnsupported, "a recording on a server is not copied to another",
+    return Error{Code::kUnsupported, "a recording on a server cannot be copied to another",
                  "add it where it was recorded"};
   FATHOM_ASSIGN(const std::string directory, find_trace(a.job));
   FATHOM_ASSIGN(const std::string path, absolute_path(directory));

@@ -59,7 +59,7 @@ Result<Table> profile_table(fleet::JobStore& store, const JobArguments& a) {
   const auto wanted = static_cast<std::size_t>(a.top < 0 ? kRows : a.top);
   const std::size_t shown = wanted == 0 ? rows.size() : std::min(wanted, rows.size());
   for (std::size_t i = 0; i < shown; ++i) table.rows.push_back(cells_of(rows[i]));
-  if (rows.empty()) table.note = "nobody has sent a profile yet";
+  if (rows.empty()) table.note = "no profile has been sent yet";
   if (shown < rows.size())
     table.note = std::to_string(rows.size() - shown) + " more; --top 0 shows all";
   return table;
@@ -89,7 +89,7 @@ Result<Table> record_table(fleet::JobStore& store, const JobArguments& a) {
   Table table = rows.take();
   table.title = a.kind.empty() ? "Benchmarks" : a.kind;
   FATHOM_TRY(link_recordings(table, a));
-  if (table.rows.empty()) table.note = "there is no record yet";
+  if (table.rows.empty()) table.note = "there are no records yet";
   if (damaged > 0) table.note = counted(damaged, "damaged record") + " left out";
   return table;
 }
@@ -162,8 +162,7 @@ Result<int> show_job(fleet::JobStore& store, const JobArguments& a) {
   if (a.trend) return show_answer(fleet::trend_of(store, a.job, a.record_kind()), a);
   if (!a.file.empty()) {
     if (chosen == 0)
-      return usage_error("--file needs --profile, --benchmarks or --kind",
-                         "they are files of their own");
+      return usage_error("--file needs --profile, --benchmarks or --kind", "each has its own file");
     FATHOM_TRY(a.profile ? write_profile(store, a.job, a.file, a.format.safe_csv)
                          : write_records(store, a.job, a.record_kind(), a.file, a.format.safe_csv));
     return 0;

@@ -82,7 +82,7 @@ Result<int> clear(const Given& given) {
 // Silence is a no.
 Result<int> remove(const Given& given) {
   FATHOM_TRY(existing_job(given.store, given.job));
-  print_beside("Remove job " + given.job + " with all that it has? (Yes/No) ");
+  print_beside("Remove job " + given.job + " and all its data? (Yes/No) ");
   std::string answer;
   std::getline(std::cin, answer);
   if (answer != "Yes" && answer != "yes")
@@ -116,7 +116,7 @@ Result<const Command*> find_command_word(const std::string& word) {
   }
   return usage_error(
       word.empty() ? "--cmd is missing" : "--cmd '" + escape_control(word) + "' is unknown",
-      "its words are:" + all);
+      "its commands are:" + all);
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ Result<OldWords> parse_old_words(const std::vector<std::string>& words,
     if (std::ranges::find(known, name) == known.end()) {
       std::string all;
       for (const std::string_view one : known) all += (all.empty() ? "" : " ") + std::string(one);
-      return usage_error("unknown word '" + escape_control(word) + "'", "its options are: " + all);
+      return usage_error("unknown option '" + escape_control(word) + "'",
+                         "its options are: " + all);
     }
     if (equals == std::string::npos && i + 1 == words.size())
       return usage_error("option " + name + " needs a value");

@@ -101,7 +101,7 @@ class Child {
     const fleet::ProfileLedger::Rest rest = ledger_.rest(rows);
     if (rest.too_much > 0)
       remark(counted(rest.too_much, "row") +
-             " of the profile became smaller after it was sent: the job has a little too much");
+             " of the profile became smaller after sending: the job counts slightly too much");
     FATHOM_TRY(send(rest.rows));
     FATHOM_ASSIGN(fleet::Sender sender, open_sender(a_));
     return finish_sending(sender, a_.quiet);

@@ -34,7 +34,7 @@ void declare(Parser& parser, Arguments& a) {
   parser.optional_positional("ACTION", a.action, "add NAME, list or remove NAME");
   parser.optional_positional("NAME", a.name, "the name of the token");
   parser.option("--listen,--port", a.listen, "HOST:PORT",
-                "where to listen; port 0 takes a free one (default: 127.0.0.1:10000)");
+                "address to listen on; port 0 takes a free one (default: 127.0.0.1:10000)");
   parser.option("--store", a.store, "STORE",
                 "where jobs are kept: sqlite:FILE, redis://HOST:PORT/DB or redis+unix:PATH "
                 "(default: sqlite:DIR/jobs.db)");
@@ -50,7 +50,7 @@ void declare(Parser& parser, Arguments& a) {
                   "additional host name that browsers may use, besides that of --listen");
   parser.flag("--volatile", a.is_volatile,
               "accept a Redis that may lose what it has acknowledged (no AOF)");
-  parser.option("--role", a.role, "ROLE", "of token add: read, submit or admin");
+  parser.option("--role", a.role, "ROLE", "token add: read, submit or admin");
   declare_output(parser, a.output);
 }
 
@@ -81,7 +81,7 @@ Result<int> list_tokens(const Arguments& a, const std::string& data) {
 
 Result<int> manage_tokens(const Arguments& a) {
   if (a.token != "token")
-    return usage_error("'" + escape_name(a.token) + "' is no action of fathom server",
+    return usage_error("'" + escape_name(a.token) + "' is not an action of fathom server",
                        "did you mean 'fathom server token'?");
   const bool needs_name = a.action == "add" || a.action == "remove";
   if (!needs_name && a.action != "list")

@@ -5,10 +5,10 @@ namespace fathom::cli {
 
 void declare_store(Parser& parser, fleet::PlaceOptions& options) {
   parser.option("--server", options.server, "URL",
-                "the server that has the jobs (default: $FATHOM_SERVER, else the one that you run "
-                "on this machine, else a file of your own, without a server)");
+                "the server that has the jobs (default: $FATHOM_SERVER, else your own server on "
+                "this machine, else a file of your own, without a server)");
   parser.option("--token-file", options.token_file, "FILE",
-                "a file with the token for the server, readable by you alone (default: "
+                "a file with the token for the server, readable only by you (default: "
                 "$FATHOM_TOKEN, else the token of your own server)");
 }
 

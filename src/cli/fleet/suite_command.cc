@@ -103,7 +103,7 @@ std::string progress_line(const SuiteResult& result, std::size_t running) {
   std::string line = fmt::format("{} of {}, {} running", result.ended(),
                                  counted(result.items.size(), "run"), running);
   if (result.failed() > 0) line += fmt::format(", {} failed", result.failed());
-  if (result.redone() > 0) line += fmt::format(", {} done again", result.redone());
+  if (result.redone() > 0) line += fmt::format(", {} repeated", result.redone());
   return line;
 }
 
@@ -246,7 +246,7 @@ Result<int> run(Parser& parser) {
   parser.option("-o,--output", a.folder, "DIR",
                 "folder for logs and results (default: fathom-suite-<time>)");
   parser.option("--server", a.server, "URL", "server that agents send to");
-  parser.flag("-q,--quiet", a.quiet, "print the result alone");
+  parser.flag("-q,--quiet", a.quiet, "print only the result");
   declare_output(parser, a.output);
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
@@ -262,7 +262,7 @@ Result<int> run(Parser& parser) {
 extern const CommandDef kSuiteCommand;
 const CommandDef kSuiteCommand = {
     .name = "suite",
-    .summary = "Run many programs with many parameters, here, in containers, by Slurm or Jenkins",
+    .summary = "Run many programs with many parameters: here, in containers, with Slurm or Jenkins",
     .usage = "run [OPTION…] SPEC",
     .example =
         "fathom suite run nightly.yaml\n"

@@ -62,7 +62,7 @@ class Listener {
       const Status ended = listen(stop);
       {
         const std::scoped_lock lock(mutex_);
-        heard_.trouble = ended ? place_.url + " has ended the connection" : ended.error().message;
+        heard_.trouble = ended ? place_.url + " closed the connection" : ended.error().message;
       }
       if (!stop.stop_requested()) std::this_thread::sleep_for(kBetweenAttempts);
     }
@@ -291,7 +291,7 @@ class ServerSource : public TopSource {
 Result<std::unique_ptr<TopSource>> watch_server(const ServerChoice& choice) {
   FATHOM_ASSIGN(fleet::StorePlace place, fleet::find_store({choice.url, choice.token_file}));
   if (!place.url.starts_with("http"))
-    return usage_error("'" + place.url + "' is no server",
+    return usage_error("'" + place.url + "' is not a server",
                        "give the URL that 'fathom server' printed");
   FATHOM_ASSIGN(std::unique_ptr<fleet::JobStore> store, fleet::open_place(place));
   FATHOM_TRY(store->jobs());

@@ -36,14 +36,14 @@ struct Arguments {
 Result<bool> parse(Parser& parser, Arguments& a) {
   parser.positionals("TRACE…", a.traces, kTraceHelp);
   parser.option("--listen,--port", a.listen, "HOST:PORT",
-                "where to listen; port 0 takes a free one (default: 127.0.0.1:0)");
+                "address to listen on; port 0 takes a free one (default: 127.0.0.1:0)");
   parser.option("--socket", a.socket, "PATH",
-                "listen at a Unix socket that only you can connect to, instead of a port");
+                "listen on a Unix socket that only you can connect to, instead of a port");
   parser.flag("--no-open", a.stays_closed, "print the address, but do not open a browser");
   parser.option("--timeout", a.timeout, "TIME",
                 "time limit for each query, e.g. 30s or 5m (default: 60s)");
   parser.option("--memory", a.memory, "SIZE",
-                "memory limit for all questions (default: half of the machine's), e.g. 2GB");
+                "memory limit for all queries (default: half of the machine's), e.g. 2GB");
   return parser.parse();
 }
 
@@ -70,7 +70,7 @@ Result<serve::ViewServiceOptions> options_of(const Parser& parser, const Argumen
   serve::ViewServiceOptions options;
   if (a.traces.empty()) return usage_error("no recording was given", "name one, or 'last'");
   if (parser.given("--listen") && parser.given("--socket"))
-    return usage_error("--socket listens at a path, --listen at a port", "give one of them");
+    return usage_error("--socket listens on a path, --listen on a port", "give one of them");
   FATHOM_ASSIGN(options.listen, serve::parse_address(a.listen));
   options.socket = a.socket;
   FATHOM_ASSIGN(const QuestionLimits limits, memory_limits(parser, a.memory));

@@ -19,15 +19,15 @@ constexpr std::size_t kFrame = 3;       // lines of a table beside its rows: tit
 constexpr std::size_t kFewestRows = 2;  // for less a table is left out
 constexpr std::size_t kMarkWidth = 2;   // in front of each row
 constexpr std::string_view kKeyLine =
-    "q quit  arrows move  Enter into a row  Esc back  s sort  Tab table  p pause  h help";
+    "q quit  arrows move  Enter open row  Esc back  s sort  Tab table  p pause  h help";
 constexpr std::string_view kHelp[] = {
     "q           quit",
     "up, down    move the mark (also k, j; page up, page down, g, G)",
-    "Enter       go into the marked row; Esc goes back",
-    "Tab         the next table: keys are for that one then",
-    "s, > and <  sort by the next column, or the one before; r turns the order around",
-    "p           pause, and go on",
-    "h or ?      this page; any key leaves it",
+    "Enter       open the marked row; Esc goes back",
+    "Tab         select the next table, to which keys apply",
+    "s, > and <  sort by the next column, or the one before; r reverses the order",
+    "p           pause and resume",
+    "h or ?      show this page; any key closes it",
     "",
     "Rates are per second. 100 % is one CPU, or one thread all the time. A call or a wait",
     "counts when it has ended; 'now' is the call that a process has been in longest.",
@@ -75,7 +75,7 @@ class Drawer {
     }
     while (screen_.lines.size() + 1 < size_.rows) put("", Paint::kPlain);
     if (screen_.lines.size() >= size_.rows && !screen_.lines.empty()) screen_.lines.pop_back();
-    put(view_.paused() ? "paused: p goes on  " + std::string(kKeyLine) : std::string(kKeyLine),
+    put(view_.paused() ? "paused: p resumes  " + std::string(kKeyLine) : std::string(kKeyLine),
         Paint::kDim);
     if (screen_.lines.size() > size_.rows) screen_.lines.resize(size_.rows);
     return std::move(screen_);
@@ -170,7 +170,7 @@ class Drawer {
                               std::size_t last, bool focused) {
     std::string title = table.title;
     if (!view.column.empty()) title += " by " + view.column;
-    if (view.reversed) title += ", turned around";
+    if (view.reversed) title += ", reversed";
     if (last - first < table.rows.size())
       title += " (" + std::to_string(first + 1) + " to " + std::to_string(last) + " of " +
                std::to_string(table.rows.size()) + ")";

@@ -86,7 +86,7 @@ Table agents(const ServerNow& server, const std::string& job) {
                           agent->total_rows, agent->ago_ns,
                           note == notes.end() ? Value() : Value(note->second)});
   }
-  if (table.rows.empty()) table.note = "no agent has sent anything since this began";
+  if (table.rows.empty()) table.note = "no agent has sent anything since fathom top started";
   return table;
 }
 
@@ -153,7 +153,7 @@ Page server_page(const ServerNow& server, const std::string& inside) {
     page.tables.push_back(jobs(server, page.ids));
   } else {
     page.head.push_back("job " + inside +
-                        (job == server.jobs.end() ? " is not there any more"
+                        (job == server.jobs.end() ? " no longer exists"
                          : job->info.empty()      ? ""
                                                   : ": " + job->info));
   }
