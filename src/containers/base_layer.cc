@@ -66,8 +66,8 @@ Result<std::string> own_loader(const Layer& layer) {
   for (const auto& [path, file] : layer) {
     if (base_name(path).starts_with("ld-linux")) return std::string(base_name(path));
   }
-  return Error{Code::kUnsupported, "this fathom has no loader of its own that could go with it",
-               ""};
+  return Error{Code::kUnsupported,
+               "this build of Fathom has no loader of its own to put into the layer", ""};
 }
 
 Result<Layer> make_layer() {

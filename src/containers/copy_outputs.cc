@@ -18,7 +18,7 @@ namespace {
 
 // A file of the application may claim to be longer than all disks: its archive has an end for us.
 constexpr std::uint64_t kMostArchiveBytes = std::uint64_t{4} << 30U;
-constexpr char kMissing[] = "not there";
+constexpr char kMissing[] = "missing";
 
 // kNotFound: there is no such path. What the bounds of `kept` leave out is counted, and no error.
 Status read_archive(Engine& engine, const std::string& id, const std::string& path,
@@ -88,7 +88,7 @@ class FolderCopy {
     FATHOM_TRY(kept_.begin({.kind = TarKind::kDirectory, .name = path}));
     Fd opened(::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!opened.valid()) {
-      kept_.leave_out("not to be read");
+      kept_.leave_out("not readable");
       return {};
     }
     DIR* const entries = ::fdopendir(::fcntl(opened.get(), F_DUPFD_CLOEXEC, 0));
@@ -108,7 +108,7 @@ class FolderCopy {
     Fd file(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     struct stat facts {};
     if (!file.valid() || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) {
-      kept_.leave_out("not to be read");
+      kept_.leave_out("not readable");
       return {};
     }
     auto left = static_cast<std::uint64_t>(facts.st_size);

@@ -50,7 +50,7 @@ Result<std::string> find_engine_socket() {
   if (!host.empty()) {
     constexpr std::string_view kUnix = "unix://";
     if (host.starts_with(kUnix) && host.size() > kUnix.size()) return host.substr(kUnix.size());
-    return Error{Code::kInvalid, "DOCKER_HOST '" + escape_control(host) + "' is no Unix socket",
+    return Error{Code::kInvalid, "DOCKER_HOST '" + escape_control(host) + "' is not a Unix socket",
                  "containers are recorded on the engine's own machine: write it as unix:///PATH"};
   }
   std::vector<std::string> places = {"/var/run/docker.sock"};
@@ -229,7 +229,7 @@ Result<EngineStream> Engine::wait(const std::string& id, const EngineStream::Tak
           take));
   FATHOM_TRY(stream.wait_for_head(kHeadMs));
   if (stream.status() >= 400)
-    return Error{Code::kDenied, "the engine refused to tell when the container ends", ""};
+    return Error{Code::kDenied, "the engine refused to wait for the end of the container", ""};
   return stream;
 }
 

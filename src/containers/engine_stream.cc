@@ -77,7 +77,7 @@ std::string head_of(const fleet::HttpRequest& request) {
   return head + "Content-Length: " + std::to_string(request.body.size()) + "\r\n\r\n";
 }
 
-Error gone() { return {Code::kUnavailable, "the engine has gone away", ""}; }
+Error gone() { return {Code::kUnavailable, "the engine closed the connection", ""}; }
 
 Status send_all(int line, std::string_view bytes) {
   std::int64_t end = now_monotonic_ns() + kSilenceMs * kMsNs;

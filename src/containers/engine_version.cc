@@ -36,13 +36,13 @@ Result<std::string> agree_on_version(std::string_view least, std::string_view gr
   const std::optional<Version> last = parse(greatest);
   const Version first = parse(least).value_or(Version{});
   if (!last)
-    return Error{Code::kUnsupported, "what listens there is no engine of Docker's or Podman's",
+    return Error{Code::kUnsupported, "the program that listens there is neither Docker nor Podman",
                  "name the engine's socket in DOCKER_HOST"};
   if (*last < kLeast)
     return Error{Code::kUnsupported,
                  "the container engine is too old: it speaks version " + text_of(*last) +
                      " of its API, and " + text_of(kLeast) + " is needed",
-                 "Docker 19.03 and later has it"};
+                 "use Docker 19.03 or later"};
   if (first > kGreatest)
     return Error{Code::kUnsupported,
                  "the container engine is too new: it speaks version " + text_of(first) +

@@ -69,18 +69,18 @@ Status KeptOutputs::begin(const TarMember& member) {
   const auto own = parts_of(member.name, bounds_.depth);
   auto parts = parts_of(below_, bounds_.depth);
   if (!own || !parts) {
-    leave_out("names that lead elsewhere");
+    leave_out("names that lead out of the folder");
     return {};
   }
   parts->insert(parts->end(), own->begin(), own->end());
   if (member.kind == TarKind::kFile) return begin_file(*parts, member.size);
-  if (!open_folder(folder_.get(), *parts)) leave_out("not to be written");
+  if (!open_folder(folder_.get(), *parts)) leave_out("not writable");
   return {};
 }
 
 Status KeptOutputs::begin_file(const std::vector<std::string_view>& parts, std::uint64_t size) {
   if (parts.empty()) {
-    leave_out("names that lead elsewhere");
+    leave_out("names that lead out of the folder");
     return {};
   }
   if (size > bounds_.bytes - std::min(counts_.bytes, bounds_.bytes)) {
@@ -93,7 +93,7 @@ Status KeptOutputs::begin_file(const std::vector<std::string_view>& parts, std::
     file_.reset(::openat(parent->get(), name_.c_str(),
                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kFileMode));
   if (!file_.valid()) {
-    leave_out("not to be written");
+    leave_out("not writable");
     return {};
   }
   parent_ = std::move(*parent);
@@ -137,7 +137,7 @@ void KeptOutputs::drop_unfinished() {
   if (!file_.valid()) return;
   file_.reset();
   (void)::unlinkat(parent_.get(), name_.c_str(), 0);
-  leave_out("not to be written");
+  leave_out("not writable");
 }
 
 std::string left_out_words(const OutputCounts& counts) {

@@ -149,7 +149,7 @@ Status LocalRunner::name_recorder(ChildSpec& spec) const {
 Status LocalRunner::start() {
   const std::string& folder = context_.wanted.workdir;
   if (!is_directory(folder))
-    return Error{Code::kDenied, escape_control(folder) + " is no folder to start in", ""};
+    return Error{Code::kDenied, escape_control(folder) + " is not a folder to start in", ""};
   FATHOM_ASSIGN(output_, RunOutput::open(run_, false));
   FATHOM_TRY(make_group());
   ChildSpec spec{.environment = environment_for(context_.wanted), .folder = folder};

@@ -127,7 +127,7 @@ Status Runner::check_runtime() const {
   FATHOM_ASSIGN(const ContainerState state, context_.engine.inspect(container_->id()));
   if (state.runtime == wanted) return {};
   return Error{Code::kDenied,
-               "this engine does not take a runtime by its name, such as '" + wanted + "'",
+               "this engine does not accept the name of a runtime, such as '" + wanted + "'",
                "leave 'runtime' out, or make it the engine's own"};
 }
 

@@ -8,7 +8,7 @@ namespace fathom::containers {
 Status OutputSplitter::begin_frame() {
   held_ = 0;
   const bool is_frame = header_[0] <= 2 && header_[1] == 0 && header_[2] == 0 && header_[3] == 0;
-  if (!is_frame) return Error{Code::kCorrupt, "the engine's stream has something else in it", ""};
+  if (!is_frame) return Error{Code::kCorrupt, "the engine's stream contains unexpected data", ""};
   stream_ = header_[0] == 2 ? Stream::kErr : Stream::kOut;
   left_ = 0;
   for (std::size_t i = 4; i < kHeader; ++i) left_ = left_ << 8U | header_[i];

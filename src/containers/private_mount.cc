@@ -83,7 +83,7 @@ Status check_exec(const std::string& folder) {
                folder +
                    " is on a file system that is mounted noexec: no library can be loaded "
                    "from there",
-               "name another folder by -o"};
+               "name another folder with -o"};
 }
 
 }  // namespace
@@ -192,7 +192,7 @@ Result<std::optional<GateCaller>> PrivateMount::hear() {
   Packet packet;
   receive(line_.get(), packet);
   if (packet.size < 0 && (errno == EAGAIN || errno == EINTR)) return std::optional<GateCaller>();
-  if (packet.size < 0) return os_error(errno, "hear from the container's gate");
+  if (packet.size < 0) return os_error(errno, "receive from the container's gate");
   std::optional<GateCaller> caller = caller_of(line_.get(), packet);
   return caller;
 }
@@ -202,7 +202,7 @@ Status PrivateMount::open(const std::vector<std::string>& variables) {
   for (const std::string& variable : variables) packet += variable + '\0';
   if (packet.empty()) packet += '\0';  // an empty packet would look like the end
   if (packet.size() > FATHOM_GATE_MOST_BYTES)
-    return Error{Code::kInvalid, "the application's variables are too long", ""};
+    return Error{Code::kInvalid, "the application's environment is too long", ""};
   if (::send(line_.get(), packet.data(), packet.size(), MSG_NOSIGNAL) < 0)
     return os_error(errno, "open the container's gate");
   return {};

@@ -46,9 +46,9 @@ Status check_folder(const std::string& folder, bool force) {
   if (!path_exists(folder)) return {};
   if (!force)
     return Error{Code::kInvalid, folder + " exists already",
-                 "name another folder by -o, or give --force to replace results"};
+                 "name another folder with -o, or give --force to replace results"};
   if (may_replace(folder)) return {};
-  return Error{Code::kInvalid, folder + " holds something else than results",
+  return Error{Code::kInvalid, folder + " contains something other than results",
                "name another folder"};
 }
 
@@ -156,7 +156,7 @@ Status Profiler::prepare() {
   FATHOM_ASSIGN(image_, find_image(*engine_, wanted.image, go_on, hooks_));
   if (command_of(wanted, image_).empty())
     return Error{Code::kDenied, "image " + wanted.image + " does not say what to run",
-                 "name it by 'entrypoint' or 'arguments'"};
+                 "name the program with 'entrypoint' or 'arguments'"};
   if (!wanted.data.source.empty()) {
     FATHOM_ASSIGN(data_hash_, hash_of_data(wanted.data.source, go_on));
   }

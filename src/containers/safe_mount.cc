@@ -39,7 +39,8 @@ std::vector<std::string> sockets(const std::string& engine_socket) {
 Result<std::string> safe_source(const std::string& source, const std::string& engine_socket) {
   const Result<std::string> real = real_path(source);
   if (!real)
-    return Error{Code::kInvalid, escape_control(source) + " is not there to be mounted", ""};
+    return Error{Code::kInvalid, escape_control(source) + " does not exist and cannot be mounted",
+                 ""};
   if (*real == "/") return unsafe("/", ", the whole machine");
   for (const std::string_view kernels : kKernels) {
     if (is_at_or_below(*real, kernels)) return unsafe(*real, ", which is the kernel's");

@@ -94,9 +94,9 @@ Status TarReader::read_header() {
     state_ = State::kEnd;
     return {};
   }
-  if (!has_its_sum(block_)) return corrupt("a header has another sum");
+  if (!has_its_sum(block_)) return corrupt("the checksum of a header is wrong");
   const std::optional<std::uint64_t> size = number_in(std::string_view(block_).substr(124, 12));
-  if (!size || *size > kMostBytes) return corrupt("a size is no number");
+  if (!size || *size > kMostBytes) return corrupt("a size is not a number");
   const char kind = block_[kKindAt];
   if (kind != 'L' && kind != 'x' && kind != 'K' && kind != 'g') return begin_member(kind, *size);
   block_.clear();

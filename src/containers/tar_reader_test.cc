@@ -112,7 +112,7 @@ TEST_F(Outputs, NothingIsWrittenElsewhere) {
                      member("", '0', "x")));
   EXPECT_THAT(counts_.left_out,
               ElementsAre(Pair("devices and pipes", 2), Pair("links", 2),
-                          Pair("names that lead elsewhere", 5), Pair("not to be written", 1)));
+                          Pair("names that lead out of the folder", 5), Pair("not writable", 1)));
   EXPECT_EQ(text("fine"), "fine");
   EXPECT_EQ(text("link/out"), "x");  // a folder of ours: no link was made
   std::vector<std::string> beside;
@@ -135,7 +135,7 @@ TEST_F(Outputs, ThereIsAnEndToEverything) {
   std::string deep;
   for (int i = 0; i < 40; ++i) deep += "d/";
   ASSERT_TRUE(unpack(pax("path", deep + deep) + member("x", '5')));
-  EXPECT_THAT(counts_.left_out, ElementsAre(Pair("names that lead elsewhere", 1)));
+  EXPECT_THAT(counts_.left_out, ElementsAre(Pair("names that lead out of the folder", 1)));
 }
 
 TEST_F(Outputs, WhatIsBrokenIsTold) {
@@ -152,7 +152,7 @@ TEST_F(Outputs, WhatIsBrokenIsTold) {
 TEST_F(Outputs, AFileAndAFolderOfOneName) {
   ASSERT_TRUE(unpack(member("a", '0', "1") + member("a", '0', "2") + member("a/b", '0', "3")));
   EXPECT_EQ(text("a"), "1");
-  EXPECT_EQ(left_out_words(counts_), "not to be written (2)");
+  EXPECT_EQ(left_out_words(counts_), "not writable (2)");
 }
 
 }  // namespace

@@ -34,8 +34,7 @@ constexpr std::uint64_t kCacheBytes = std::uint64_t{8} << 30;
 constexpr std::string_view kMark = "PAR1";  // at both ends of a Parquet file
 
 Error changed(const RecordedFile& file) {
-  return {Code::kCorrupt,
-          escape_control(file.name) + " is not what its SHA-256 says: it was changed",
+  return {Code::kCorrupt, escape_control(file.name) + " does not match its SHA-256: it was changed",
           "try again; if it stays, add the recording to the server once more"};
 }
 
@@ -144,7 +143,7 @@ Status FarRecording::make_hollow(const Part& part, const Directory& folder) {
   FATHOM_TRY(write_at(file, size - kSmall, end));
   if (footer <= kSmall || last.substr(4) != kMark) return {};
   if (footer > kLargestFooter || footer > size)
-    return Error{Code::kCorrupt, escape_control(part.facts.name) + " is no Parquet file", ""};
+    return Error{Code::kCorrupt, escape_control(part.facts.name) + " is not a Parquet file", ""};
   for (std::uint64_t at = size - footer; at < size - kSmall;) {
     const auto length = static_cast<std::size_t>(
         std::min<std::uint64_t>(RecordingStore::kMostRead, size - kSmall - at));

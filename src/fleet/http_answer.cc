@@ -60,7 +60,7 @@ Status AnswerReader::feed(std::string_view bytes) {
     buffer_.erase(0, used);
     FATHOM_TRY(give_piece());
     if (error && error != http::error::need_more && error != http::error::need_buffer)
-      return Error{Code::kCorrupt, "what came is no HTTP (" + error.message() + ")", ""};
+      return Error{Code::kCorrupt, "the answer is not HTTP (" + error.message() + ")", ""};
     // 100 Continue and the like come before the answer.
     if (parser->is_done() && parser->get().result_int() / 100 == 1) {
       begin();
@@ -70,7 +70,7 @@ Status AnswerReader::feed(std::string_view bytes) {
     if (used == 0 && error != http::error::need_buffer) break;
   }
   if (buffer_.size() > 2 * kLargestHead && !stopped_)
-    return Error{Code::kCorrupt, "what came is no HTTP (a line without an end)", ""};
+    return Error{Code::kCorrupt, "the answer is not HTTP (a line without an end)", ""};
   return {};
 }
 

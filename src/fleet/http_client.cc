@@ -178,7 +178,7 @@ struct HttpClient::Connection {
     const auto [error] = co_await secure.async_handshake(asio::ssl::stream_base::client, kAwaited);
     if (!error) co_return Status();
     if (denied)
-      co_return Error{Code::kDenied, "the certificate of " + options.url + " is not to be trusted",
+      co_return Error{Code::kDenied, "the certificate of " + options.url + " is not trusted",
                       "name the file of its authority, or check the server"};
     co_return away(error);
   }

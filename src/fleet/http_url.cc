@@ -11,7 +11,7 @@ namespace fathom::fleet {
 namespace {
 
 Error no_url(std::string_view text) {
-  return usage_error("'" + escape_name(text) + "' is no URL of a server",
+  return usage_error("'" + escape_name(text) + "' is not the URL of a server",
                      "use http://HOST:PORT, https://HOST:PORT or unix:PATH");
 }
 

@@ -22,7 +22,7 @@ std::string sum_of(std::string_view text) {
   return to_hex(sum);
 }
 
-Error damaged() { return {Code::kCorrupt, "it is not a whole file of the outbox", ""}; }
+Error damaged() { return {Code::kCorrupt, "it is not a complete file of the outbox", ""}; }
 
 // Reads what is known to be whole; a wrong type is somebody else's file all the same.
 Result<Letter> read_body(const Json& body) {

@@ -35,8 +35,7 @@ std::string_view without_offset(std::string_view node) {
 using Fields = std::map<std::string, std::string>;
 
 Error unexpected(const RedisTarget& target) {
-  return {Code::kCorrupt, "the Redis at " + shown(target.address) + " gives answers that are none",
-          ""};
+  return {Code::kCorrupt, "the Redis at " + shown(target.address) + " sends invalid answers", ""};
 }
 
 // Nothing where it is no hash.
@@ -109,7 +108,7 @@ class Import {
               if (fields && fields->contains("info") && is_job_name(key)) {
                 jobs.emplace(key, *fields);
               } else {
-                tell("key " + escape_control(key) + " is no job of profiling-framework");
+                tell("key " + escape_control(key) + " is not a job of profiling-framework");
               }
               return {};
             }));

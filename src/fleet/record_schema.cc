@@ -71,7 +71,7 @@ Status check_word(const std::string& word, const Json& value, const std::string&
   if (word == "minItems" || word == "maxItems" || word == "minLength" || word == "maxLength")
     return value.is_number_unsigned() ? Status() : wrong(place, "it has to be a whole number");
   if (std::ranges::find(kWithoutMeaning, word) != std::end(kWithoutMeaning)) return {};
-  return wrong(place, "this word of JSON Schema is not known here");
+  return wrong(place, "this keyword of JSON Schema is not supported");
 }
 
 Status check_schema(const Json& schema, const std::string& place, int depth) {
@@ -166,7 +166,7 @@ Status check_items(const Json& schema, const Json& value, const std::string& pla
 // As deep as the schema at most, which is bounded.
 Status check_value(const Json& schema, const Json& value, const std::string& place) {
   if (schema.is_boolean())
-    return schema.get<bool>() ? Status() : wrong(place, "it may not be there");
+    return schema.get<bool>() ? Status() : wrong(place, "it is not allowed here");
   const Json* const types = find(schema, "type");
   if (types != nullptr && !has_one_of(value, *types))
     return wrong(place, "it has to be of type " + types->dump());

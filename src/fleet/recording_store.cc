@@ -58,7 +58,7 @@ class LocalRecordings final : public RecordingStore {
 };
 
 Error odd() {
-  return {Code::kCorrupt, "the answer is not what a Fathom server says",
+  return {Code::kCorrupt, "the answer is not from a Fathom server",
           "is the URL that of a Fathom server?"};
 }
 
@@ -172,7 +172,7 @@ Result<std::unique_ptr<RecordingStore>> open_remote(const StorePlace& place) {
 Result<std::unique_ptr<RecordingStore>> open_recordings(const StorePlace& place) {
   if (is_http(place.url)) return open_remote(place);
   if (!place.url.starts_with(kSqlite))
-    return Error{Code::kUnsupported, "a Redis keeps no recordings",
+    return Error{Code::kUnsupported, "Redis cannot store recordings",
                  "name a server: --server URL or FATHOM_SERVER"};
   const std::string jobs = place.url.substr(kSqlite.size());
   FATHOM_ASSIGN(std::unique_ptr<Recordings> kept,

@@ -24,8 +24,8 @@ bool says(std::string_view info, std::string_view line) {
 // CONFIG GET answers name, value.
 Result<std::string> setting(const RespValue& answer, const char* name) {
   if (answer.is_error())
-    return forgets("it does not tell its setting " + std::string(name) + " (" + answer.text + ")",
-                   "let this user ask: ACL SETUSER … +config|get");
+    return forgets("it does not show its setting " + std::string(name) + " (" + answer.text + ")",
+                   "allow this user to ask: ACL SETUSER … +config|get");
   return answer.items.size() == 2 ? answer.items[1].text : std::string();
 }
 

@@ -62,7 +62,7 @@ class RedisNodes {
     std::set<RedisAddress> away;  // nodes that do not answer
     bool is_ask = false;          // once, ask at
     RedisAddress ask_address;
-    Error last{Code::kUnavailable, "Redis sends us from node to node", ""};
+    Error last{Code::kUnavailable, "Redis redirects from node to node without end", ""};
   };
   Result<bool> attempt(std::uint16_t slot, const RedisRequest& request, Course& course);
   static Result<RedisAnswers> send(RedisLink& link, const RedisRequest& request, bool is_ask);

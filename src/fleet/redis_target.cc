@@ -101,8 +101,7 @@ Result<RedisTarget> parse_redis_url(std::string_view url) {
     return parse_socket(url);
   }
   target.is_tls = take_prefix(url, "rediss://");
-  if (!target.is_tls && !take_prefix(url, "redis://"))
-    return bad_url("it begins with no known word");
+  if (!target.is_tls && !take_prefix(url, "redis://")) return bad_url("unknown scheme");
   const std::size_t slash = url.rfind('/');
   std::string_view authority = url.substr(0, slash);
   if (slash != std::string_view::npos) FATHOM_TRY(read_database(url.substr(slash + 1), target));

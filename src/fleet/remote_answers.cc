@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 constexpr std::size_t kLongestWords = 500;
 
 Error odd() {
-  return {Code::kCorrupt, "the answer is not what a Fathom server says",
+  return {Code::kCorrupt, "the answer is not from a Fathom server",
           "is the URL that of a Fathom server?"};
 }
 

@@ -60,13 +60,13 @@ Result<RespValue> plain_value(char mark, std::string_view line) {
     case '-':
       return text_value(Type::kError, line);
     case ':':
-      if (!number) return not_resp("an integer is none");
+      if (!number) return not_resp("an invalid integer");
       return number_value(*number);
     case '_':
       if (!line.empty()) return not_resp("a null has a value");
       return RespValue{};
     case '#':
-      if (line != "t" && line != "f") return not_resp("a boolean is none");
+      if (line != "t" && line != "f") return not_resp("an invalid boolean");
       return number_value(line == "t" ? 1 : 0);
     default:
       return not_resp("an unknown type");
@@ -142,7 +142,7 @@ Result<bool> RespReader::read_bulk(char mark, std::string_view line,
                                    std::optional<RespValue>& value) {
   const std::optional<std::int64_t> length = number_of(line);
   if (!length || *length < -1 || (*length == -1 && mark != '$'))
-    return not_resp("a length is none");
+    return not_resp("an invalid length");
   const std::size_t start = at_ + 1 + line.size() + 2;
   if (*length == -1) {
     FATHOM_TRY(count(0));
@@ -168,7 +168,7 @@ Result<bool> RespReader::read_bulk(char mark, std::string_view line,
 Status RespReader::open_array(char mark, std::string_view line, std::optional<RespValue>& value) {
   const std::optional<std::int64_t> length = number_of(line);
   if (!length || *length < -1 || (*length == -1 && mark != '*'))
-    return not_resp("a length is none");
+    return not_resp("an invalid length");
   if (*length == -1) {
     value.emplace();
     return {};

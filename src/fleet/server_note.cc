@@ -91,8 +91,8 @@ Result<File> open_note(const std::string& directory) {
   FATHOM_ASSIGN(File file, open_own_file(path, O_RDWR | O_CREAT, 0600));
   if (::fchmod(file.fd(), 0600) != 0) return os_error(errno, "close " + path + " to others");
   if (!lock_patiently(file))
-    return Error{Code::kExists, "another server of this user is found by commands here already",
-                 "name this one by --server URL"};
+    return Error{Code::kExists, "commands on this machine already use another server of this user",
+                 "name this one with --server URL"};
   if (::ftruncate(file.fd(), 0) != 0) return os_error(errno, "write " + path);
   return file;
 }

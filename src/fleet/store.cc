@@ -6,7 +6,7 @@ namespace fathom::fleet {
 namespace {
 
 Error no_numbers() {
-  return {Code::kUnsupported, "a server does not tell which batches it has got",
+  return {Code::kUnsupported, "a server does not list the batches that it has received",
           "run this where its store is: sqlite:FILE or redis://HOST:PORT/DB"};
 }
 

@@ -110,8 +110,8 @@ std::optional<Response> refuse_stranger(const Admission& admission, const Head& 
   if (looks_at_host(admission, head) &&
       (count_of(head, "host") != 1 || !is_known(admission, host_name(head.header("host")))))
     return refusal(421,
-                   "this server is not known by the name in the header Host; use the address "
-                   "that it printed, or tell fathom server its names (--name)",
+                   "this server is not known by the name in the header Host; use the address that "
+                   "it printed, or give fathom server its names (--name)",
                    "host");
   if (count_of(head, "origin") > 0 && (count_of(head, "origin") > 1 || !is_own_origin(head)))
     return refusal(403, "requests of pages from elsewhere (header Origin) are refused", "origin");

@@ -37,7 +37,7 @@ Result<std::int64_t> number_of(const Request& request, const std::string& name,
   const auto found = request.query.find(name);
   if (found == request.query.end()) return usual;
   Result<std::int64_t> number = parse_int(found->second);
-  if (!number) return Error{Code::kInvalid, "'" + name + "' is no whole number", ""};
+  if (!number) return Error{Code::kInvalid, "'" + name + "' is not a whole number", ""};
   return number;
 }
 
@@ -54,7 +54,7 @@ Result<double> share_of(const Request& request, const std::string& name, double 
   const auto read = std::from_chars(text.data(), text.data() + text.size(), share);
   if (read.ec != std::errc() || read.ptr != text.data() + text.size() ||
       !(share >= 0 && share <= 1))
-    return Error{Code::kInvalid, "'" + name + "' is no number between 0 and 1", ""};
+    return Error{Code::kInvalid, "'" + name + "' is not a number between 0 and 1", ""};
   return share;
 }
 
@@ -64,11 +64,12 @@ Result<std::vector<TrackId>> tracks_of(const Request& request) {
   if (list.empty()) return ids;
   for (const std::string_view one : split(list, ',')) {
     const Result<std::int64_t> id = parse_int(one);
-    if (!id || *id < 0) return Error{Code::kInvalid, "'tracks' is no list of ids", ""};
+    if (!id || *id < 0) return Error{Code::kInvalid, "'tracks' is not a list of ids", ""};
     if (std::ranges::find(ids, static_cast<TrackId>(*id)) != ids.end()) continue;
     ids.push_back(static_cast<TrackId>(*id));
     if (ids.size() > kMostTracksAsked)
-      return Error{Code::kInvalid, "more than 512 tracks at a time", "ask for those that are seen"};
+      return Error{Code::kInvalid, "more than 512 tracks at a time",
+                   "ask only for those that are visible"};
   }
   return ids;
 }

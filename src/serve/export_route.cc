@@ -71,10 +71,10 @@ Result<Wanted> read_wish(const Request& request, OpenRecordings& recordings) {
   FATHOM_ASSIGN(wanted.filter, selection_of(request));
   if (const std::string table = request.asked("table"); !table.empty()) {
     if (!wanted.exporter->of_table)
-      return Error{Code::kInvalid, "this format is not made of one table", "leave table out"};
+      return Error{Code::kInvalid, "this format does not write a single table", "leave table out"};
     FATHOM_TRY(analysis::find_filtered_view(table));
     if (table != "events" && !wanted.filter.condition.empty())
-      return Error{Code::kInvalid, "a condition is about events", "leave out table or where"};
+      return Error{Code::kInvalid, "a condition selects events", "leave out table or where"};
     wanted.filter.table = table;
   }
   if (const std::string weight = request.asked("weight"); !weight.empty()) {

@@ -66,7 +66,7 @@ Result<InsideSite::Answer> InsideSite::ask(const std::string& method, const std:
         {method, "/api/v1" + target, {{"Authorization", "Bearer " + state_->token}}}, body,
         state_->gone);
     if (state_->gone && *state_->gone)
-      return Error{Code::kUnavailable, "nobody waits for the file any more", ""};
+      return Error{Code::kUnavailable, "the client no longer waits for the file", ""};
     FATHOM_ASSIGN(std::string text, text_of(response.body));
     while (text.ends_with('\n')) text.pop_back();
     if (response.status == 200 || text.find(kIndexIsBeingMade) == std::string::npos)

@@ -133,7 +133,7 @@ class JobRoutes {
     if (!fleet::is_job_name(name)) return bad_name(name);
     const std::string kind = request.asked("kind");
     if (!kind.empty() && !fleet::is_job_name(kind))
-      return refusal(400, "that is no kind of records");
+      return refusal(400, "that is not a kind of records");
     const Result<fleet::Job> job = timed(*metrics_, [&] { return store_->job(name); });
     if (!job) return refusal(job.error());
     Result<fleet::HistoryAnswer> answer = timed(*metrics_, [&] {

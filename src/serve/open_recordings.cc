@@ -48,9 +48,9 @@ bool is_fresh(const OpenStore& open, const RecordingStamp& now, std::int64_t now
 }
 
 // What a limit that was hit says; refused_lease() knows it again by these words.
-constexpr std::string_view kTookTooLong = "the question took more time than ";
+constexpr std::string_view kTookTooLong = "the query took more time than ";
 constexpr std::string_view kTookTooMuch =
-    "this question and those beside it need more memory than they may have";
+    "this query and others at the same time need more memory than they may use";
 
 bool is_out_of_memory(const Error& error) {
   return error.message.starts_with("Out of Memory Error") ||
@@ -58,14 +58,14 @@ bool is_out_of_memory(const Error& error) {
 }
 
 Error too_many() {
-  return {Code::kUnavailable, "too many questions at a time", "ask again in a moment"};
+  return {Code::kUnavailable, "too many queries at a time", "ask again in a moment"};
 }
 Error none_ends() {
-  return {Code::kUnavailable, "questions that cannot be ended take all the time",
+  return {Code::kUnavailable, "queries that cannot be stopped use all the time",
           "ask again when they are done, or start the server again"};
 }
 Error waited_too_long() {
-  return {Code::kUnavailable, "other questions took all the time", "ask again in a moment"};
+  return {Code::kUnavailable, "other queries used all the time", "ask again in a moment"};
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ Error ended_question(QuestionEnd end, const QuestionLimits& limits) {
     case QuestionEnd::kGone:
       break;
   }
-  return {Code::kUnavailable, "nobody waits for the answer", ""};
+  return {Code::kUnavailable, "the client no longer waits for the answer", ""};
 }
 
 Response refused_lease(const Error& error) {

@@ -44,7 +44,7 @@ Result<std::string> part_of(const WebFiles& files, const char* name, std::string
   const WebFile* const file = files.file(name);
   if (file == nullptr)
     return Error{Code::kUnsupported,
-                 "this fathom has no page: " + std::string(name) + " is missing",
+                 "this build of Fathom has no page: " + std::string(name) + " is missing",
                  "build it as CONTRIBUTING.md says, or write another format"};
   FATHOM_ASSIGN(std::string content, file->content());
   std::erase(content, '\r');

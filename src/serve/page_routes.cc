@@ -23,7 +23,7 @@ constexpr std::string_view kDoorBegin =
 constexpr std::string_view kAgain = "<meta http-equiv=\"refresh\" content=\"0\">\n";
 constexpr std::string_view kDoorEnd =
     "</head>\n<body>\n<h1>Fathom: token needed</h1>\n"
-    "<p>This page shows recordings to whoever has the token.</p>\n"
+    "<p>This page shows recordings to anyone who has the token.</p>\n"
     "<p>Open the address that <code>fathom view</code> printed when it started: the token is in "
     "it. For a <code>fathom server</code>, ask its owner for a token (<code>fathom server token "
     "add NAME --role read</code>).</p>\n"

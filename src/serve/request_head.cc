@@ -103,7 +103,7 @@ std::optional<HeadFault> check_first_line(std::string_view line) {
   if (!is_token(line.substr(0, first)) || !std::ranges::all_of(target, is_visible)) return kNoHttp;
   if (version == "HTTP/1.1") return std::nullopt;
   if (version.size() == 8 && version.starts_with("HTTP/"))
-    return HeadFault{505, "only HTTP/1.1 is spoken here"};
+    return HeadFault{505, "only HTTP/1.1 is supported"};
   return kNoHttp;
 }
 

@@ -46,7 +46,7 @@ Result<tcp::endpoint> resolve(const Address& address) {
                                                     tcp::resolver::passive, error);
   if (error || found.empty())
     return Error{Code::kNotFound,
-                 "--listen: there is no address of '" + escape_name(address.host) + "' (" +
+                 "--listen: no address found for '" + escape_name(address.host) + "' (" +
                      error.message() + ")",
                  ""};
   return found.begin()->endpoint();

@@ -58,7 +58,7 @@ Result<UnixListener> listen_at(const std::string& path) {
   FATHOM_ASSIGN(const sockaddr_un address, address_of(whole));
   FATHOM_ASSIGN(const std::string above, real_path(std::string(dir_name(whole))));
   if (!is_way_kept(above))
-    return Error{Code::kDenied, "--socket: others could exchange " + escape_name(whole),
+    return Error{Code::kDenied, "--socket: other users could replace " + escape_name(whole),
                  "choose a directory of your own"};
   FATHOM_ASSIGN(Fd socket, make_socket());
   if (::fchmod(socket.get(), S_IRUSR | S_IWUSR) != 0) return os_error(errno, "make a socket");
@@ -68,8 +68,8 @@ Result<UnixListener> listen_at(const std::string& path) {
     bound = binds(socket, address);
   }
   if (!bound && errno == EADDRINUSE)
-    return Error{Code::kExists, "--socket: " + escape_name(whole) + " is there already",
-                 "choose another path, or remove it if nobody listens there"};
+    return Error{Code::kExists, "--socket: " + escape_name(whole) + " already exists",
+                 "choose another path, or remove it if no program listens there"};
   if (!bound) return os_error(errno, "listen at " + escape_name(whole));
   TemporaryPath kept(whole);
   if (::listen(socket.get(), SOMAXCONN) != 0) return os_error(errno, "listen at " + whole);

@@ -68,7 +68,7 @@ def test_container_outputs_are_copied(box: Box) -> None:
         for number in (1, 2):
             got = files_below(box.root / "out" / f"outputs-{number}")
             check("files", {"app/out.csv": "1,2\n", "app/deep/er/log": "log\n"}, got)
-        left = {"links": 2, "not there": 1, "too large": 1}
+        left = {"links": 2, "missing": 1, "too large": 1}
         check("counted", [(2, left)] * 2, [(one["files"], one["left_out"]) for one in profile["outputs"]])
         check_true(f"in words: {profile['words']}", any("links (2)" in line for line in profile["words"]))
         check("containers that are left", [], one.containers())

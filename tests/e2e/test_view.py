@@ -434,7 +434,7 @@ def test_view_socket(box: Box) -> None:
     check("recordings", 1, len(view.ask("GET", PAGE).json["recordings"]))
     check("nobody else", 401, view.bare("GET", PAGE).status)
     taken = box.start(box.kit.fathom, "view", box.trace, "--socket", path)
-    check_true("in use", b"is there already" in box.finish(taken, 3)[1])
+    check_true("in use", b"already exists" in box.finish(taken, 3)[1])
     check("still there", 200, view.ask("GET", PAGE).status)
     view.stop()
     check_true("gone", not path.exists())

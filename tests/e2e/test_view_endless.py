@@ -44,7 +44,7 @@ def test_view_does_not_collect_questions_without_end(box: Box) -> None:
         check(f"the last of {statuses}", 503, statuses[-1])
         check_true(f"some were taken: {statuses}", len(statuses) > LARGEST)
         refused = view.ask("POST", QUERY, {"sql": "SELECT 1"}, status=503)
-        check_true(f"why: {refused.body!r}", b"cannot be ended" in refused.body)
+        check_true(f"why: {refused.body!r}", b"cannot be stopped" in refused.body)
         view.ask("GET", "/api/v1/page")
 
 

@@ -88,7 +88,7 @@ Status read_into(const object& top, ProfileFigures& figures) {
   object needs, part;
   simdjson::dom::array runs;
   if (top["needs"].get(needs) != simdjson::SUCCESS || top["runs"].get(runs) != simdjson::SUCCESS)
-    return Error{Code::kCorrupt, "this is no profile of an application", ""};
+    return Error{Code::kCorrupt, "this is not a profile of an application", ""};
   figures.title = text_in(top, "title");
   for (const NeedColumns& one : kNeeds) {
     if (needs[one.need].get(part) != simdjson::SUCCESS) continue;
@@ -192,7 +192,7 @@ Result<ProfileFigures> read_figures(std::string_view json) {
   object top;
   if (parser.parse(json.data(), json.size()).get(root) != simdjson::SUCCESS ||
       root.get(top) != simdjson::SUCCESS)
-    return Error{Code::kCorrupt, "this is no profile of an application", ""};
+    return Error{Code::kCorrupt, "this is not a profile of an application", ""};
   ProfileFigures figures;
   FATHOM_TRY(read_into(top, figures));
   figures.name = figures.title;

@@ -51,8 +51,7 @@ TEST(TopServer, AJobThatWentAndAServerThatIsAway) {
   server.trouble = "nobody answers";
   server.missed = 2;
   const Page page = server_page(server, "gone");
-  EXPECT_EQ(page.head,
-            (std::vector<std::string>{"nobody answers", "job gone no longer exists"}));
+  EXPECT_EQ(page.head, (std::vector<std::string>{"nobody answers", "job gone no longer exists"}));
   EXPECT_NE(page.title.find("2 seconds missed"), std::string::npos);
   EXPECT_EQ(page.tables.size(), 1U) << "the profile that was read is another job's";
 }

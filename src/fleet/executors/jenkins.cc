@@ -328,7 +328,7 @@ Status JenkinsExecutor::find_build(const std::string& id, Entry& entry) {
       entry.state.why = text_at(item, "why");
       if (item.value("cancelled", json(false)) == true) {
         entry.state.phase = WorkPhase::kLost;
-        entry.state.why = "somebody cancelled it in the queue";
+        entry.state.why = "it was cancelled in the queue";
       }
       entry.build = number_at(item.value("executable", json::object()), "number");
       return {};
@@ -339,7 +339,7 @@ Status JenkinsExecutor::find_build(const std::string& id, Entry& entry) {
   FATHOM_ASSIGN(const bool found, search_build(id, entry));
   if (!found && now_monotonic_ns() - entry.submitted_ns > options_.most_silence_ns) {
     entry.state.phase = WorkPhase::kLost;
-    entry.state.why = "Jenkins has forgotten it";
+    entry.state.why = "Jenkins no longer knows it";
   }
   return {};
 }

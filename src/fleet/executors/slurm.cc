@@ -139,7 +139,7 @@ void SlurmExecutor::look_at_running(Entry& entry) {
   }
   if (now - entry.beat_ns < options_.lease_ns) return;
   entry.state.phase = WorkPhase::kLost;
-  entry.state.why = "node " + entry.state.host + " gave no sign of life";
+  entry.state.why = "node " + entry.state.host + " stopped responding";
 }
 
 void SlurmExecutor::look_at_gone(Entry& entry) {

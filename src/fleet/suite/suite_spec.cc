@@ -229,7 +229,7 @@ class Reader {
       return wrong(node, "two benchmarks have the name '" + escape_control(entry.name) + "'");
     for (const std::string& name : entry.after) {
       if (!earlier(name))
-        return wrong(node, "'" + escape_control(name) + "' of 'after' does not stand before this");
+        return wrong(node, "'" + escape_control(name) + "' of 'after' does not come before this");
     }
     entry.measure = measure == "bench" || (measure.empty() && !entry.job.empty())
                         ? SuiteMeasure::kBench

@@ -76,7 +76,7 @@ TEST(SuiteSpec, MistakesNameTheirPlace) {
       {"benchmarks: [{command: a, job: ../x}]", "not a valid job name"},
       {"benchmarks: [{command: a, measure: bench}]", "'job' is missing"},
       {"benchmarks: [{command: a, measure: much, job: j}]", "bench, profile or nothing"},
-      {"benchmarks: [{command: a, after: b}]", "does not stand before"},
+      {"benchmarks: [{command: a, after: b}]", "does not come before"},
       {"benchmarks: [{command: a, name: n}, {command: a, name: n}]", "two benchmarks"},
       {"benchmarks: [{command: a, matrix: [1]}]", "'matrix' must be"},
       {"benchmarks: [{command: a, matrix: {'a b': [1]}}]", "a parameter's name"},
