@@ -70,8 +70,7 @@ void parse_gpu(Parser& parser, session::GpuOptions& gpu) {
 void parse_kernel(Parser& parser, Arguments& a) {
   parser.option("--interval", a.interval, "TIME",
                 "kernel layers: length of the intervals over which calls are summed (default: 1s); "
-                "of --count "
-                "too");
+                "also applies to --count");
   parser.option("--detail", a.options.detail, "L,…",
                 "kernel layers that also record an event for every call");
   parser.option("--functions", a.options.functions, "F,…",
@@ -164,7 +163,7 @@ Status check_whom(const Arguments& a) {
   if (a.container.empty() && a.options.command.empty())
     return usage_error("no command was given", "run 'fathom run --help' for usage");
   if (!a.container.empty() && !a.options.command.empty())
-    return usage_error("--container records a container in place of a program",
+    return usage_error("--container records a container instead of a program",
                        "leave one of them out");
   return {};
 }

@@ -40,8 +40,8 @@ void declare(Parser& parser, Arguments& a, StatRequest& request) {
       "task-clock, context-switches, cpu-migrations, page-faults, cycles, instructions, "
       "branches, branch-misses, cache-misses)");
   parser.option("-r,--runs", a.runs, "N",
-                "run each command N times (default: 1; 10 to compare; with --until, the least "
-                "number, 5)");
+                "run each command N times (default: 1, or 10 to compare); with --until, at least N "
+                "times (default: 5)");
   parser.option("--warmup", a.warmup, "W", "warm up each command with W runs that are not counted");
   parser.option("-p,--pid", a.process, "PID",
                 "count a running process until it ends or Ctrl-C is pressed");
@@ -52,7 +52,7 @@ void declare(Parser& parser, Arguments& a, StatRequest& request) {
   parser.option("--budget", a.budget, "TIME",
                 "start no new run after this time (default: 60s with --until)");
   parser.flag("--noise", request.noise,
-              "compare the command with itself: the noise of this machine");
+              "compare the command with itself to measure this machine's noise");
   parser.option("--equal", a.equal, "PERCENT",
                 "commands that differ by at most PERCENT are the same (default: 1%)");
   parser.option("--fail-if", a.fail_if, "WHAT",

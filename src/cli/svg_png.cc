@@ -68,7 +68,7 @@ Status write_png(const std::string& svg, const std::string& path) {
       with.new_from_data(reinterpret_cast<const unsigned char*>(svg.data()), svg.size(), nullptr);
   double width = 0, height = 0;
   if (picture == nullptr || with.size(picture, &width, &height) == 0)
-    return Error{Code::kInvalid, "librsvg does not read the picture", "write an SVG: -o x.svg"};
+    return Error{Code::kInvalid, "librsvg cannot read the picture", "write an SVG: -o x.svg"};
   void* const surface = with.surface(0, static_cast<int>(width), static_cast<int>(height));
   void* const context = with.context(surface);
   const Rectangle whole = {0, 0, width, height};

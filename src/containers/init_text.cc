@@ -39,8 +39,7 @@ std::string or_words(const std::string& value, const char* words) {
 std::string init_text(const std::string& image, const ImageFacts& facts) {
   std::string text = fmt::format(
       "# Instructions for `fathom container run`: what to run, with what, and how often.\n"
-      "# Lines that begin with '#' show what the image says of itself, or what Fathom does "
-      "anyway.\n"
+      "# Lines that begin with '#' show the image's own settings, or Fathom's defaults.\n"
       "image: {}\n"
       "# (or, without an engine, a program of this machine: command: [./app, argument])\n\n",
       quoted(image));
@@ -55,14 +54,14 @@ std::string init_text(const std::string& image, const ImageFacts& facts) {
   text += "# Files of this machine. Data cannot be changed, and the profile has its hash.\n";
   text += "# data: {source: ./data, target: /data}\n";
   text += "# mounts:\n#   - {source: ./models, target: /models, write: false}\n";
-  text += "# results: /results  # what is written there comes out below the folder of results\n";
+  text += "# results: /results  # files written there appear in the folder of results\n";
   text += "# outputs: [/app/out.csv]  # files and folders that are copied out after each run\n";
   for (const std::string& volume : facts.volumes)
     text += fmt::format("# (the image keeps data in {})\n", quoted(volume));
   text += "\n# network: none  # or host, bridge, a network of yours\n";
   for (const std::string& port : facts.ports)
-    text += fmt::format("# (the image listens at {})\n", quoted(port));
-  text += "# runtime: runc  # of those that the engine knows\n";
+    text += fmt::format("# (the image listens on {})\n", quoted(port));
+  text += "# runtime: runc  # or another that the engine knows\n";
   text += "# gpus: 0  # or all\n# limits: {cpu: 1.5, memory: 512M, pids: 4096, time: 10m}\n\n";
   text +=
       "# Two kinds of runs: with probes, and only from outside, which shows what probes cost.\n";

@@ -130,7 +130,7 @@ struct HttpClient::Connection {
     const std::string who = url.socket.empty() ? options.url : url.socket;
     const bool late = error == beast::error::timeout;
     return {Code::kUnavailable,
-            who + " does not answer (" + (late ? "out of time" : error.message()) + ")",
+            who + " does not answer (" + (late ? "timed out" : error.message()) + ")",
             "is it running?"};
   }
 

@@ -123,7 +123,7 @@ Router::Found Router::find(const Head& head) {
   } else if (!target) {
     found.refused = refusal(target.error());
   } else if (allowed.empty()) {
-    found.refused = refusal(404, "there is no such path; /openapi.json lists them");
+    found.refused = refusal(404, "there is no such path; /openapi.json lists the paths");
   } else if (found.route == nullptr) {
     found.refused = refusal(405, "this path takes " + allowed);
     found.refused->headers.push_back({"Allow", allowed});

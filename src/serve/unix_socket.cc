@@ -24,7 +24,7 @@ Result<sockaddr_un> address_of(const std::string& path) {
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof address.sun_path)
     return usage_error("--socket: the path '" + escape_name(path) + "' is too long for a socket",
-                       "use one of at most 107 bytes");
+                       "use a path of at most 107 bytes");
   std::memcpy(address.sun_path, path.data(), path.size());
   return address;
 }

@@ -131,7 +131,9 @@ Status scan(Store& store, const std::string& sql, std::int64_t all, CanvasRows& 
 
 }  // namespace
 
-Error canvas_ended() { return {Code::kUnavailable, "nobody waits for the picture any more", ""}; }
+Error canvas_ended() {
+  return {Code::kUnavailable, "the client no longer waits for the picture", ""};
+}
 
 Status read_events(Store& store, CanvasRows& rows, const CanvasProgress& progress) {
   FATHOM_ASSIGN(const Table counted, store.query("SELECT count(*) FROM events"));

@@ -29,7 +29,7 @@ namespace {
 void declare(Parser& parser, AgentArguments& a) {
   parser.positional("ACTION", a.action, "what to do, see below");
   parser.optional_tail("COMMAND", a.command, "the program and its arguments, after --");
-  parser.option("--job", a.job, "NAME", "the job that gets the numbers");
+  parser.option("--job", a.job, "NAME", "the job to send the numbers to");
   parser.option("--log", a.log, "FILE",
                 "run the commands of this file one after the other: lines 'cd DIR && CMD ARGS…'");
   parser.option("--program", a.program, "PROGRAM",

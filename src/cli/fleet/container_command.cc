@@ -141,7 +141,7 @@ Result<int> init_it(const Arguments& a) {
     return 0;
   }
   if (path_exists(a.folder) && !a.force)
-    return Error{Code::kInvalid, a.folder + " exists already", "give --force to replace it"};
+    return Error{Code::kInvalid, a.folder + " exists already", "use --force to replace it"};
   FATHOM_TRY(write_file_atomic(a.folder, text));
   return 0;
 }
@@ -169,7 +169,7 @@ Result<int> run(Parser& parser) {
   Arguments a;
   parser.positional("ACTION", a.action,
                     "run: profile an application; init: write instructions to start from; base: "
-                    "make the layer of an image that profiles itself");
+                    "make an image that profiles itself, or its layer");
   parser.optional_tail("SPEC|IMAGE", a.words,
                        "a file with instructions (.yaml), or an image and the application's "
                        "arguments");

@@ -34,7 +34,7 @@ Result<int> create(const Given& given) {
   const Status made =
       given.store.create({.name = number, .info = given.words.value("--info"), .benchmarks = 0});
   if (!made && made.error().code == Code::kExists)
-    return Error{Code::kExists, "job " + number + " is in use already",
+    return Error{Code::kExists, "job " + number + " already exists",
                  "take another number from 2001 to 9999"};
   FATHOM_TRY(made);
   return 0;
