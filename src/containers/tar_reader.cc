@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A state machine over blocks of 512 bytes: header, long name or pax records, content, padding. It
+// keeps long names and pax records alone; content goes on as it comes.
 #include "containers/tar_reader.h"
 
 #include <algorithm>
