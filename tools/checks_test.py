@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Dict, List
 
 import check_door
+import check_files
 import check_layers
 import tally
 
@@ -45,6 +46,41 @@ class Door(unittest.TestCase):
         self.check("trace/spool/liveness.cc", 'read_file("/proc/1/stat");', True)
         self.check("trace/spool/liveness.cc", "list_dir(path);", False)
         self.check("analysis/import/x.cc", "read_file(path);", True)
+
+
+class Files(unittest.TestCase):
+    LICENCE = "// SPDX-License-Identifier: MIT"
+
+    def check(self, name: str, lines: List[str], allowed: bool) -> None:
+        found = list(check_files.problems_of(name, lines))
+        self.assertEqual(not found, allowed, f"{name}: {lines}: {found}")
+
+    def test_licence_and_size(self) -> None:
+        self.check("tools/x.py", ["# SPDX-License-Identifier: MIT"], True)
+        self.check("tools/x.py", ["import sys"], False)
+        self.check("tools/x.py", ["# SPDX-License-Identifier: MIT"] * 801, False)
+
+    def test_opening_comment(self) -> None:
+        self.check("src/base/x.cc", [self.LICENCE, "// Reads it.", '#include "x.h"'], True)
+        self.check("src/base/x.cc", [self.LICENCE, '#include "x.h"', "// Reads it."], False)
+        self.check("src/base/x.cc", [self.LICENCE], False)
+        self.check("src/base/x.cc", [self.LICENCE, "// NOLINTBEGIN(x)", "int x;"], False)
+        self.check("src/base/x.h", [self.LICENCE, "#pragma once", "", "// What is known of it.", "int x;"], True)
+        self.check("src/base/x.h", [self.LICENCE, "#pragma once", "", "#include <string>"], False)
+        self.check("web/src/x.tsx", [self.LICENCE, 'import { h } from "preact";'], False)
+
+    def test_opening_comment_around_the_licence(self) -> None:
+        first = "/* SPDX-License-Identifier: MIT"
+        self.check("src/wire/x.h", [first, "   What both know. */", "#pragma once"], True)
+        self.check("src/wire/x.h", [first, " * What both know.", " */"], True)
+        self.check("src/wire/x.h", [first, " */", "#pragma once"], False)
+        self.check("src/wire/x.h", [first + " */", "#pragma once"], False)
+        self.check("src/wire/x.h", [first + " */", "/* What both know. */"], True)
+
+    def test_files_that_need_no_opening_comment(self) -> None:
+        for name in ("src/base/x_test.cc", "src/base/x_fuzz.cc", "src/base/testing/x.h", "web/src/logic/x.test.ts"):
+            self.check(name, [self.LICENCE, "int x;"], True)
+        self.check("tests/victims/x.c", [self.LICENCE, "int x;"], True)
 
 
 class Layers(unittest.TestCase):
