@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The checks themselves are checked: each rule catches what breaks it."""
 
+import re
 import tempfile
 import unittest
 from pathlib import Path
@@ -154,6 +155,16 @@ class Layers(unittest.TestCase):
             self.assertEqual(check_layers.rooms_without_readme(src), [])
             (src / "trace" / "spool" / "README.md").unlink()
             self.assertEqual(check_layers.rooms_without_readme(src), ["trace/spool"])
+
+
+    def test_clang_tidy_reads_the_headers_of_all_rooms(self) -> None:
+        settings = (Path(__file__).parent.parent / ".clang-tidy").read_text()
+        pattern = re.search(r"^HeaderFilterRegex: '(.*)'$", settings, re.MULTILINE)
+        assert pattern
+        others = {"guest", "wire"}  # the first has settings of its own, the second is C
+        for house in {check_layers.house_of(room) for room in check_layers.MAY_INCLUDE}:
+            found = re.search(pattern[1], f"/home/user/fathom/src/{house}/inner/some_file.h")
+            self.assertEqual(bool(found), house not in others, house)
 
 
 class Tallies(unittest.TestCase):
