@@ -9,6 +9,7 @@ from typing import Dict, List
 
 import check_door
 import check_files
+import check_layer_names
 import check_layers
 import tally
 
@@ -156,7 +157,6 @@ class Layers(unittest.TestCase):
             (src / "trace" / "spool" / "README.md").unlink()
             self.assertEqual(check_layers.rooms_without_readme(src), ["trace/spool"])
 
-
     def test_clang_tidy_reads_the_headers_of_all_rooms(self) -> None:
         settings = (Path(__file__).parent.parent / ".clang-tidy").read_text()
         pattern = re.search(r"^HeaderFilterRegex: '(.*)'$", settings, re.MULTILINE)
@@ -165,6 +165,52 @@ class Layers(unittest.TestCase):
         for house in {check_layers.house_of(room) for room in check_layers.MAY_INCLUDE}:
             found = re.search(pattern[1], f"/home/user/fathom/src/{house}/inner/some_file.h")
             self.assertEqual(bool(found), house not in others, house)
+
+
+class LayerNames(unittest.TestCase):
+    def problems(self, name: str, text: str, allowed: List[check_layer_names.Allowed]) -> List[str]:
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            tables = {
+                "src/wire/sources.h": 'ROW(2, STDIO, stdio, "stdio", 30, "green", "what", 0, 0, RUNTIME, 0, 0, "", "")',
+                "src/trace/rows/layers.h": 'layer_def("sched", 80, "", "waiting", 0),',
+            }
+            for path, content in {**tables, name: text + "\n"}.items():
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_text(content)
+            return list(check_layer_names.problems(root, allowed))
+
+    def check(self, name: str, text: str, allowed: bool) -> None:
+        found = self.problems(name, text, [])
+        self.assertEqual(not found, allowed, f"{name}: {text}: {found}")
+
+    def test_comparisons(self) -> None:
+        self.check("src/cli/x.cc", 'if (event.layer == "stdio") return;', False)
+        self.check("src/cli/x.cc", 'if (strings.view(row.layer) != "sched") return;', False)
+        self.check("src/cli/x.cc", 'if ("stdio" == event.layer) return;', False)
+        self.check("src/cli/x.cc", 'find(rows, "stdio", &trace::LayerState::layer)', False)
+        self.check("src/cli/x.cc", "query(\"SELECT 1 WHERE layer = 'stdio'\")", False)
+        self.check("src/cli/x.sql", "WHERE e.layer NOT IN ('other',\n 'sched')", False)
+        self.check("python/fathom/x.py", 'if row.layer == "stdio":', False)
+        self.check("web/src/x.ts", 'if (row.layer === "stdio") return;', False)
+
+    def test_what_is_no_comparison_of_a_layer_with_a_name(self) -> None:
+        self.check("src/cli/x.cc", "if (trace::is_io(event.layer)) return;", True)
+        self.check("src/cli/x.cc", 'layer_sql("layer IN @io")', True)
+        self.check("src/cli/x.cc", 'if (event.layer == "nobody\'s") return;', True)
+        self.check("src/cli/x.cc", 'row.layer = "stdio";', True)
+        self.check("src/cli/x.cc", 'if (player == "stdio") return;', True)
+        self.check("src/cli/x_test.cc", 'EXPECT_TRUE(event.layer == "stdio");', True)
+        self.check("src/cli/testing/x.h", 'return event.layer == "stdio";', True)
+
+    def test_allowed(self) -> None:
+        text = 'return event.layer == "stdio";'
+        entry = check_layer_names.Allowed("src/cli/*.cc", "stdio", "it has buffers")
+        self.assertEqual(self.problems("src/cli/x.cc", text, [entry]), [])
+        self.assertEqual(len(self.problems("src/cli/x.cc", text, [entry._replace(path="src/serve/x.cc")])), 2)
+        self.assertEqual(len(self.problems("src/cli/x.cc", text, [entry._replace(layers="stdio sched")])), 1)
+        for kept in check_layer_names.ALLOWED:
+            self.assertTrue(kept.reason, kept.path)
 
 
 class Tallies(unittest.TestCase):
