@@ -70,15 +70,18 @@ void tell_ending(const ContainerRun& run, std::size_t number, std::vector<std::s
   if (run.exit != 0) words.push_back(fmt::format("{} ended with status {}.", which, run.exit));
 }
 
+std::string cores_text(double cores) {
+  const std::string number = fmt::format("{:g}", cores);
+  return number + (number == "1" ? " core" : " cores");
+}
+
 void tell_limits(const Usage& usage, double wall_s, std::vector<std::string>& words) {
   if (usage.throttled_periods > 0) {
     words.push_back(fmt::format(
         "Its CPU was throttled in {:.0f} of {:.0f} periods, for {:.2f} s of {:.2f} s: its limit "
         "{}was reached, and it may need more than its peak.",
         usage.throttled_periods, usage.periods, usage.throttled_s, wall_s,
-        usage.cpu_limit
-            ? fmt::format("of {:g} {} ", *usage.cpu_limit, *usage.cpu_limit == 1 ? "core" : "cores")
-            : ""));
+        usage.cpu_limit ? "of " + cores_text(*usage.cpu_limit) + " " : ""));
   }
   constexpr double kNoticeable = 0.1;  // of the run
   if (usage.throttled_periods <= 0 && usage.waited_cpu_s > kNoticeable * wall_s)
