@@ -30,7 +30,7 @@ struct OutputCounts {
   std::map<std::string, std::uint64_t> left_out = {};  // how many by reason
 };
 
-class KeptOutputs : public TarTaker {
+class KeptOutputs : public TarConsumer {
  public:
   // Makes the folder, which must not exist.
   static Result<KeptOutputs> make(const std::string& folder, const OutputBounds& bounds = {});
