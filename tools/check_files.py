@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Checks what every source file owes the house: a licence line, and a size that can be read.
 
-More than 400 lines are mentioned, more than 800 are an error.
+More than 400 lines are mentioned, more than 800 are an error. Files of the product in C, C++ and TypeScript say
+after the licence line what they do, why they are files of their own, or what to read next.
 usage: tools/check_files.py
 """
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +17,13 @@ ROOT = Path(__file__).parent.parent
 SOURCES = {".cc", ".c", ".h", ".hpp", ".py", ".sh", ".ts", ".tsx", ".cmake"}
 WANTED_LINES = 400
 MOST_LINES = 800
+
+# The product's own code. Tests, benchmarks and fuzzers are named after what they test.
+PRODUCT = re.compile(r"^(src|include|web/src)/.*\.(cc|c|h|hpp|ts|tsx)$")
+OF_TESTS = re.compile(r"(_(test|bench|fuzz)\.cc|\.test\.tsx?)$|/(tests|testing)/")
+# What may stand between the licence line and the opening comment, and what is no sentence for readers.
+SKIPPED = re.compile(r"^\s*(#pragma once)?\s*$")
+FOR_TOOLS = re.compile(r"^(//|/\*)\s*(NOLINT|clang-format|eslint-|@ts-)")
 
 
 def source_files() -> Iterator[Path]:
@@ -27,7 +36,22 @@ def source_files() -> Iterator[Path]:
             yield path
 
 
-def problems_of(lines: List[str]) -> Iterator[str]:
+def has_opening_comment(lines: List[str]) -> bool:
+    licence = next((i for i, line in enumerate(lines[:3]) if "SPDX-License-Identifier:" in line), -1)
+    goes_on = licence >= 0 and lines[licence].startswith("/*") and "*/" not in lines[licence]
+    for line in lines[licence + 1 :]:
+        text = line.strip()
+        if SKIPPED.match(text):
+            continue
+        if goes_on:
+            return text.strip("*/ ") != ""
+        return text.startswith(("//", "/*")) and not FOR_TOOLS.match(text)
+    return False
+
+
+def problems_of(name: str, lines: List[str]) -> Iterator[str]:
+    if PRODUCT.search(name) and not OF_TESTS.search(name) and not has_opening_comment(lines):
+        yield "no opening comment: after the licence line, say what this file does or why it is one of its own"
     if not any("SPDX-License-Identifier:" in line for line in lines[:3]):
         yield "no SPDX-License-Identifier in its first lines"
     if len(lines) > MOST_LINES:
@@ -40,8 +64,8 @@ def main() -> int:
     for path in source_files():
         count += 1
         lines = path.read_text(errors="replace").splitlines()
-        name = path.relative_to(ROOT)
-        for problem in problems_of(lines):
+        name = path.relative_to(ROOT).as_posix()
+        for problem in problems_of(name, lines):
             print(f"{name}: {problem}")
             failures += 1
         if WANTED_LINES < len(lines) <= MOST_LINES:

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """The checks themselves are checked: each rule catches what breaks it."""
 
+import re
 import tempfile
 import unittest
 from pathlib import Path
 from typing import Dict, List
 
 import check_door
+import check_files
+import check_layer_names
 import check_layers
 import tally
 
@@ -45,6 +48,41 @@ class Door(unittest.TestCase):
         self.check("trace/spool/liveness.cc", 'read_file("/proc/1/stat");', True)
         self.check("trace/spool/liveness.cc", "list_dir(path);", False)
         self.check("analysis/import/x.cc", "read_file(path);", True)
+
+
+class Files(unittest.TestCase):
+    LICENCE = "// SPDX-License-Identifier: MIT"
+
+    def check(self, name: str, lines: List[str], allowed: bool) -> None:
+        found = list(check_files.problems_of(name, lines))
+        self.assertEqual(not found, allowed, f"{name}: {lines}: {found}")
+
+    def test_licence_and_size(self) -> None:
+        self.check("tools/x.py", ["# SPDX-License-Identifier: MIT"], True)
+        self.check("tools/x.py", ["import sys"], False)
+        self.check("tools/x.py", ["# SPDX-License-Identifier: MIT"] * 801, False)
+
+    def test_opening_comment(self) -> None:
+        self.check("src/base/x.cc", [self.LICENCE, "// Reads it.", '#include "x.h"'], True)
+        self.check("src/base/x.cc", [self.LICENCE, '#include "x.h"', "// Reads it."], False)
+        self.check("src/base/x.cc", [self.LICENCE], False)
+        self.check("src/base/x.cc", [self.LICENCE, "// NOLINTBEGIN(x)", "int x;"], False)
+        self.check("src/base/x.h", [self.LICENCE, "#pragma once", "", "// What is known of it.", "int x;"], True)
+        self.check("src/base/x.h", [self.LICENCE, "#pragma once", "", "#include <string>"], False)
+        self.check("web/src/x.tsx", [self.LICENCE, 'import { h } from "preact";'], False)
+
+    def test_opening_comment_around_the_licence(self) -> None:
+        first = "/* SPDX-License-Identifier: MIT"
+        self.check("src/wire/x.h", [first, "   What both know. */", "#pragma once"], True)
+        self.check("src/wire/x.h", [first, " * What both know.", " */"], True)
+        self.check("src/wire/x.h", [first, " */", "#pragma once"], False)
+        self.check("src/wire/x.h", [first + " */", "#pragma once"], False)
+        self.check("src/wire/x.h", [first + " */", "/* What both know. */"], True)
+
+    def test_files_that_need_no_opening_comment(self) -> None:
+        for name in ("src/base/x_test.cc", "src/base/x_fuzz.cc", "src/base/testing/x.h", "web/src/logic/x.test.ts"):
+            self.check(name, [self.LICENCE, "int x;"], True)
+        self.check("tests/victims/x.c", [self.LICENCE, "int x;"], True)
 
 
 class Layers(unittest.TestCase):
@@ -118,6 +156,61 @@ class Layers(unittest.TestCase):
             self.assertEqual(check_layers.rooms_without_readme(src), [])
             (src / "trace" / "spool" / "README.md").unlink()
             self.assertEqual(check_layers.rooms_without_readme(src), ["trace/spool"])
+
+    def test_clang_tidy_reads_the_headers_of_all_rooms(self) -> None:
+        settings = (Path(__file__).parent.parent / ".clang-tidy").read_text()
+        pattern = re.search(r"^HeaderFilterRegex: '(.*)'$", settings, re.MULTILINE)
+        assert pattern
+        others = {"guest", "wire"}  # the first has settings of its own, the second is C
+        for house in {check_layers.house_of(room) for room in check_layers.MAY_INCLUDE}:
+            found = re.search(pattern[1], f"/home/user/fathom/src/{house}/inner/some_file.h")
+            self.assertEqual(bool(found), house not in others, house)
+
+
+class LayerNames(unittest.TestCase):
+    def problems(self, name: str, text: str, allowed: List[check_layer_names.Allowed]) -> List[str]:
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            tables = {
+                "src/wire/sources.h": 'ROW(2, STDIO, stdio, "stdio", 30, "green", "what", 0, 0, RUNTIME, 0, 0, "", "")',
+                "src/trace/rows/layers.h": 'layer_def("sched", 80, "", "waiting", 0),',
+            }
+            for path, content in {**tables, name: text + "\n"}.items():
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_text(content)
+            return list(check_layer_names.problems(root, allowed))
+
+    def check(self, name: str, text: str, allowed: bool) -> None:
+        found = self.problems(name, text, [])
+        self.assertEqual(not found, allowed, f"{name}: {text}: {found}")
+
+    def test_comparisons(self) -> None:
+        self.check("src/cli/x.cc", 'if (event.layer == "stdio") return;', False)
+        self.check("src/cli/x.cc", 'if (strings.view(row.layer) != "sched") return;', False)
+        self.check("src/cli/x.cc", 'if ("stdio" == event.layer) return;', False)
+        self.check("src/cli/x.cc", 'find(rows, "stdio", &trace::LayerState::layer)', False)
+        self.check("src/cli/x.cc", "query(\"SELECT 1 WHERE layer = 'stdio'\")", False)
+        self.check("src/cli/x.sql", "WHERE e.layer NOT IN ('other',\n 'sched')", False)
+        self.check("python/fathom/x.py", 'if row.layer == "stdio":', False)
+        self.check("web/src/x.ts", 'if (row.layer === "stdio") return;', False)
+
+    def test_what_is_no_comparison_of_a_layer_with_a_name(self) -> None:
+        self.check("src/cli/x.cc", "if (trace::is_io(event.layer)) return;", True)
+        self.check("src/cli/x.cc", 'layer_sql("layer IN @io")', True)
+        self.check("src/cli/x.cc", 'if (event.layer == "nobody\'s") return;', True)
+        self.check("src/cli/x.cc", 'row.layer = "stdio";', True)
+        self.check("src/cli/x.cc", 'if (player == "stdio") return;', True)
+        self.check("src/cli/x_test.cc", 'EXPECT_TRUE(event.layer == "stdio");', True)
+        self.check("src/cli/testing/x.h", 'return event.layer == "stdio";', True)
+
+    def test_allowed(self) -> None:
+        text = 'return event.layer == "stdio";'
+        entry = check_layer_names.Allowed("src/cli/*.cc", "stdio", "it has buffers")
+        self.assertEqual(self.problems("src/cli/x.cc", text, [entry]), [])
+        self.assertEqual(len(self.problems("src/cli/x.cc", text, [entry._replace(path="src/serve/x.cc")])), 2)
+        self.assertEqual(len(self.problems("src/cli/x.cc", text, [entry._replace(layers="stdio sched")])), 1)
+        for kept in check_layer_names.ALLOWED:
+            self.assertTrue(kept.reason, kept.path)
 
 
 class Tallies(unittest.TestCase):

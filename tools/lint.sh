@@ -92,6 +92,7 @@ main() {
   local tidy_files=changed_cxx_sources
   if [[ ${1:-} == --full ]]; then tidy_files=all_cxx_sources; fi
   check "layers" tools/check_layers.py
+  check "layer names" tools/check_layer_names.py
   check "door" tools/check_door.py
   check "guest symbols" check_guest
   check "file budgets" tools/check_files.py

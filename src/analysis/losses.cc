@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Words losses as one clause for verdicts and as one remark below reports. trace/ decides which
+// losses hide events; this file only adds them up and names them.
 #include "analysis/losses.h"
 
 #include <algorithm>

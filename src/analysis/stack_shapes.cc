@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reads the frames sorted by stack and depth, outermost first, so that the rows of a stack follow
+// each other and stacks that begin alike share nodes.
 #include "analysis/stack_shapes.h"
 
 #include <fmt/format.h>

@@ -72,7 +72,8 @@ class Store {
   // another thread may have it.
   Result<sql::Cursor> ask(const std::string& sql, const sql::Parameters& parameters = {});
 
-  // Ends the question that is being answered, but for those that ask() gave away.
+  // Ends the question that is being answered, but for those that ask() gave away. Any thread may
+  // use it, also when the store is gone.
   [[nodiscard]] sql::Interrupter interrupter() const;
 
   // What was opened. Tails are gone: their rows are in the views.

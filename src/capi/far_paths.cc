@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Replaces URLs by directories, so that the rest of this room opens paths alone. The recordings
+// stay open in the result: their files come while questions are asked.
 #include "capi/far_paths.h"
 
 #include "fleet/far_recording.h"

@@ -19,6 +19,7 @@ namespace fathom::capi {
 // "2GB"; nullptr: half of what this process may have.
 Result<MemoryLimit> memory_limit(const char* text);
 
+// One for each question: it owns a thread, which ends with it or with judged().
 class MemoryWatch {
  public:
   // `stop` is called by another thread, again and again once the limit is passed: a question may

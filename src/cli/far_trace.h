@@ -12,6 +12,7 @@ namespace fathom::cli {
 
 [[nodiscard]] bool is_far_trace(std::string_view word);
 
+// One thread at a time. The directory stays until the process ends.
 // A directory that opens like a recording of this machine.
 Result<std::string> open_far_trace(const std::string& word);
 

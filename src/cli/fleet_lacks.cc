@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The sentence for a build without the fleet. cmake/fleet.cmake says which libraries are missing
+// and hands the words over; fleet_none.cc declares the commands that say it.
 #include "cli/fleet_lacks.h"
 
 #include <string>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Runs an import with a line of progress and tells what was damaged. It also finds the files of a
+// folder that belong together (Waggle's CSV files, or TAU's profiles).
 #include "cli/import_files.h"
 
 #include <algorithm>

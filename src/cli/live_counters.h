@@ -11,6 +11,7 @@
 
 namespace fathom::cli {
 
+// One thread at a time. A line may be cut where add() failed: the disk was full.
 class LiveCounters {
  public:
   // An existing file is continued.

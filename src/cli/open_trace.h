@@ -11,7 +11,9 @@
 
 namespace fathom::cli {
 
-// Resolver and memory of the options are ours.
+// open_store() and open_sums() take signals for the whole process and watch its memory
+// (question_guard.h): call them before other threads are started. Resolver and memory of the
+// options are ours.
 Result<analysis::Store> open_store(const std::string& path, analysis::StoreOptions options = {});
 Result<analysis::Store> open_sums(const std::string& path);
 Result<analysis::Info> open_info(const std::string& path);

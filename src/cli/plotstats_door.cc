@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Adds to the command line of plotstats.py what that script assumes: the current directory, and a
+// picture in it. main.cc calls this where the program has that name.
 #include "cli/plotstats_door.h"
 
 #include <algorithm>

@@ -24,6 +24,7 @@
 #include "session/place.h"
 #include "session/run/program.h"
 #include "session/run/run.h"
+#include "trace/rows/layers.h"
 #include "wire/exec.h"
 
 namespace fathom::cli {
@@ -65,6 +66,15 @@ void parse_gpu(Parser& parser, session::GpuOptions& gpu) {
                 "layer gpu: without CUPTI, time one launch in N (default: 32)");
   parser.option("--cupti", gpu.cupti, "FILE",
                 "layer gpu: the CUPTI library to use, or none (default: search for it)");
+}
+
+// What is recorded where nobody names layers.
+std::string usual_layers() {
+  std::vector<std::string> names;
+  for (const trace::LayerDef& layer : trace::kLayers) {
+    if (layer.by_default) names.emplace_back(layer.name);
+  }
+  return join(names, ",");
 }
 
 void parse_kernel(Parser& parser, Arguments& a) {
@@ -203,7 +213,7 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   parser.flag("--no-command", a.options.no_command,
               "do not store the arguments and environment of programs");
   parser.option("--layers", a.options.layers, "L,…",
-                "layers to record; +L,… adds to the default (default: app,stdio,posix,resource)");
+                "layers to record; +L,… adds to the default (default: " + usual_layers() + ")");
   parser.option("--paths", a.options.paths, "P,…", "only I/O on files at or below these paths");
   parser.option("--calls", a.options.calls, "C,…", "only these calls; -C excludes one");
   parse_python(parser, a.options.python);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Writes the engine's JSON for a new container: mounts, network, limits, devices. engine.cc sends
+// it and engine_answers.cc reads what comes back.
 #include "containers/container_plan.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reads /proc and control groups of both versions. The runtime's own process is in the group first
+// and then becomes the application, so its name says which of the two it is now.
 #include "containers/control_groups.h"
 
 #include <vector>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Copies outputs as untrusted data: an archive of the engine has a limit, folders are walked by
+// descriptors without following links, and what is no plain file is counted as left out.
 #include "containers/copy_outputs.h"
 
 #include <dirent.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Hashes names, kinds and contents of a file or tree in the order of names. Lengths frame each
+// entry, so that no text of one can be taken for another's.
 #include "containers/data_hash.h"
 
 #include <fcntl.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Writes the recording once more as a .pfw.gz under the name that the application set in
+// DFTRACER_LOG_FILE. The log is made in a scratch folder and renamed into the results.
 #include "containers/dftracer_log.h"
 
 #include <algorithm>

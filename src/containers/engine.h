@@ -50,6 +50,7 @@ struct ListedContainer {
   std::string owner;  // the value of the label that was asked for
 };
 
+// Any thread: each request has a connection of its own, and nothing changes after connect().
 class Engine {
  public:
   static Result<Engine> connect();

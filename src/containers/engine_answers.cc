@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reads JSON of the engine's API (Docker's, which Podman speaks too). Each accessor checks the type
+// of what it reads, so that no answer can throw.
 #include "containers/engine_answers.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Speaks HTTP over the engine's Unix socket with poll() and short slices, so that each wait sees
+// its limit, the caller's wish to stop, and a pending signal.
 #include "containers/engine_stream.h"
 
 #include <poll.h>

@@ -19,6 +19,7 @@ class AnswerReader;
 
 namespace fathom::containers {
 
+// One thread at a time. `take` is called by read() and by the waits, before they return.
 class EngineStream {
  public:
   using Takes = fleet::HttpClient::TakesBytes;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Writes the instruction file of `fathom container init`. Values of the image are quoted as JSON,
+// which every YAML parser reads back unchanged.
 #include "containers/init_text.h"
 
 #include <fmt/format.h>

@@ -30,7 +30,9 @@ struct OutputCounts {
   std::map<std::string, std::uint64_t> left_out = {};  // how many by reason
 };
 
-class KeptOutputs : public TarTaker {
+// One thread at a time. What was written stays when this is gone; what was begun and did not end is
+// to be dropped by drop_unfinished().
+class KeptOutputs : public TarConsumer {
  public:
   // Makes the folder, which must not exist.
   static Result<KeptOutputs> make(const std::string& folder, const OutputBounds& bounds = {});

@@ -14,6 +14,8 @@ namespace fathom::containers {
 // All processes below one, at this moment, zombies among them.
 [[nodiscard]] std::set<pid_t> descendants_of(pid_t pid);
 
+// Changes the whole process: while it lives, it is the parent of orphans and has to wait for them.
+// One at a time, and one thread.
 class Leftovers {
  public:
   // From now on, whoever loses its parent below us becomes our child.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A state machine over bytes in pieces of any size: a frame's header may arrive in several pieces,
+// and no frame is kept whole. With a terminal there are no frames, and bytes pass through.
 #include "containers/output_splitter.h"
 
 #include <algorithm>

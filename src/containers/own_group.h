@@ -16,7 +16,7 @@ class OwnGroup {
   // One at a time. An error says in words why there can be none. Groups whose owner was killed are
   // removed on the way.
   static Result<OwnGroup> make();
-  // Ends whoever is in it, and removes it.
+  // Ends whoever is in it, and removes it. May take seconds where processes end slowly.
   ~OwnGroup();
   OwnGroup(OwnGroup&&) noexcept = default;
   OwnGroup& operator=(OwnGroup&&) = delete;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Marks a container with its maker's pid, start time, pid namespace and boot: a pid alone would not
+// do, since the kernel gives it again.
 #include "containers/owner.h"
 
 #include <sys/stat.h>

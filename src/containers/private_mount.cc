@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Makes the folder, copies files into it, and listens at its two sockets. `door` is where the gate
+// asks to be let in (gate/gate.h); `broker` is where the library gets its files.
 #include "containers/private_mount.h"
 
 #include <fcntl.h>

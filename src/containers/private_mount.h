@@ -25,6 +25,7 @@ struct GateCaller {
   Fd file;              // of the program, or of the interpreter of a script; may be none
 };
 
+// One thread at a time. The sockets never block: door() is to be polled.
 class PrivateMount {
  public:
   // Makes the folder, which must not exist, and fills it. `library` is libfathom.so.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Holds the script as text. Only the loader's name is filled in, which depends on the architecture;
+// base_layer.cc puts the script into the image.
 #include "containers/profiler_script.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Puts together the same parts as session/run does, for processes that Fathom has not started: it
+// has no child to wait for, and the gate tells which program it is.
 #include "containers/recorder.h"
 
 #include <fcntl.h>

@@ -40,6 +40,8 @@ struct Ending {
   int exit = 0;
 };
 
+// One thread at a time, whichever it is. `mount` must outlive it. Gone without finish(), and the
+// recording is removed.
 class Recorder {
  public:
   // What fails leaves nothing behind.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Keeps and shows output while the application runs. A file that cannot be written becomes a
+// trouble that the run reports at its end; the application goes on.
 #include "containers/run_output.h"
 
 #include <fcntl.h>

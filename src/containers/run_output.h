@@ -12,6 +12,7 @@
 
 namespace fathom::containers {
 
+// One thread at a time. Must not be moved once take() was called: the splitter points into it.
 class RunOutput {
  public:
   // Makes the files, which must not exist.

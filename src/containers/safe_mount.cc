@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Refuses mounts that would hand a container more than files: the root, the kernel's file systems,
+// and folders that lead to an engine's socket.
 #include "containers/safe_mount.h"
 
 #include <string_view>

@@ -9,7 +9,7 @@
 namespace fathom::containers {
 
 // The source without links, if it may be mounted. Not: what is missing, the machine's root, what
-// the kernel tells and takes (/proc, /sys, /dev), and whatever holds the engine's socket.
+// the kernel tells and takes (/proc, /sys, /dev), and whatever holds the engine's socket: kInvalid.
 Result<std::string> safe_source(const std::string& source, const std::string& engine_socket);
 
 // Where it may appear: an absolute path that is not the container's root, nor the kernel's, nor

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Judges a run by its exit status and, where the instructions ask for it, by a text in its output,
+// which is searched in pieces because it may be large.
 #include "containers/success.h"
 
 #include <fcntl.h>

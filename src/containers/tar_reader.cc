@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A state machine over blocks of 512 bytes: header, long name or pax records, content, padding. It
+// keeps long names and pax records alone; content goes on as it comes.
 #include "containers/tar_reader.h"
 
 #include <algorithm>
@@ -84,7 +86,7 @@ Status TarReader::begin_member(char kind, std::uint64_t size) {
   left_ = member.size;
   padding_ = static_cast<std::size_t>((kBlock - left_ % kBlock) % kBlock);
   state_ = State::kContent;
-  FATHOM_TRY(taker_.begin(member));
+  FATHOM_TRY(consumer_.begin(member));
   return left_ == 0 ? end_content() : Status();
 }
 
@@ -133,7 +135,7 @@ void TarReader::read_pax() {
 }
 
 Status TarReader::end_content() {
-  if (state_ == State::kContent) FATHOM_TRY(taker_.end());
+  if (state_ == State::kContent) FATHOM_TRY(consumer_.end());
   if (state_ == State::kLongName) long_name_ = until_zero(block_);
   if (state_ == State::kPax) read_pax();
   block_.clear();
@@ -142,7 +144,7 @@ Status TarReader::end_content() {
 }
 
 Status TarReader::take_extra(std::string_view bytes) {
-  if (state_ == State::kContent) return taker_.content(bytes);
+  if (state_ == State::kContent) return consumer_.content(bytes);
   if (state_ != State::kSkip) block_ += bytes;
   return {};
 }

@@ -20,10 +20,10 @@ struct TarMember {
   std::uint64_t size = 0;  // of its content, which follows
 };
 
-// What comes out of it. An error ends the reading.
-class TarTaker {
+// Gets the members as they are read. An error that it returns ends the reading.
+class TarConsumer {
  public:
-  virtual ~TarTaker() = default;
+  virtual ~TarConsumer() = default;
   virtual Status begin(const TarMember& member) = 0;
   virtual Status content(std::string_view bytes) = 0;  // never more than its size
   virtual Status end() = 0;
@@ -31,7 +31,7 @@ class TarTaker {
 
 class TarReader {
  public:
-  explicit TarReader(TarTaker& taker) : taker_(taker) {}
+  explicit TarReader(TarConsumer& consumer) : consumer_(consumer) {}
   // kCorrupt: this is no tar.
   Status feed(std::string_view bytes);
   // No more comes. kCorrupt: it is cut off.
@@ -48,7 +48,7 @@ class TarReader {
   Status end_content();
   void read_pax();
 
-  TarTaker& taker_;
+  TarConsumer& consumer_;
   State state_ = State::kHeader;
   std::string block_;      // of a header, or what a long name or pax has so far
   std::string long_name_;  // for the next member; "": none

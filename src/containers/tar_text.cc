@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Writes the few fields of ustar that engines read. Dates are 0 and owners are root, so that the
+// same files give the same bytes.
 #include "containers/tar_text.h"
 
 #include <fmt/format.h>

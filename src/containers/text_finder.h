@@ -10,6 +10,7 @@
 
 namespace fathom::containers {
 
+// One thread at a time, as LineFinder.
 class TextFinder {
  public:
   explicit TextFinder(std::string text);  // not empty

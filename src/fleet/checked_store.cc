@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Wraps a store: add_records() checks each record against the schema of its kind, and add_kind()
+// the schema itself; all other calls go through as they are.
 #include "fleet/checked_store.h"
 
 #include <map>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Keeps the last number in a file of the user and host. The file is locked, overwritten in place in
+// one piece and synced before the number is used.
 #include "fleet/client_numbers.h"
 
 #include <fcntl.h>

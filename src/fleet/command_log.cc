@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reads shell words with quotes and escapes, but expands nothing: a line with an open quote, or
+// without a directory and a command, is an error with its number.
 #include "fleet/command_log.h"
 
 #include <optional>

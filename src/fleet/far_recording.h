@@ -20,13 +20,18 @@
 
 namespace fathom::fleet {
 
+// Any thread may call bring(): one brings files while the others wait. The object owns the
+// directory, which goes with it, so it must outlive every store that has the directory open.
 class FarRecording final : public analysis::FarRows {
  public:
-  // `cache`: none where nothing can be kept; then all lies in a temporary directory.
+  // `cache`: none where nothing can be kept; then all lies in a temporary directory. kUnsupported:
+  // the recording was sent before it was packed.
   static Result<std::shared_ptr<FarRecording>> open(std::unique_ptr<RecordingStore> store,
                                                     const std::string& name,
                                                     std::optional<ContentCache> cache);
 
+  // kFull: no room for the files; kCorrupt: a file is not what its SHA-256 says. It is brought
+  // again at the next call.
   Status bring(const std::set<std::string>& tables) override;
   [[nodiscard]] Size size() const override;
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Tells a URL or recording:NAME from a path, and takes the server and the name apart. It asks no
+// server: whether the recording is there is found out when it is opened.
 #include "fleet/far_word.h"
 
 #include "base/text.h"

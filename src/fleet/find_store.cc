@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The order is: what was named, FATHOM_SERVER, the note of the user's own server, the user's own
+// file. The note also gives the token and the fingerprint of its certificate.
 #include "fleet/find_store.h"
 
 #include <cstdlib>

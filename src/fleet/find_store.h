@@ -27,7 +27,9 @@ struct StorePlace {
   std::vector<std::string> labels;
 };
 
-// FATHOM_SERVER and FATHOM_TOKEN stand for what was not given. Nothing is connected yet.
+// FATHOM_SERVER and FATHOM_TOKEN stand for what was not given. Nothing is connected yet. An Error:
+// the file of the token cannot be read, or others can read it; or there is no home for a file of
+// this user's own.
 Result<StorePlace> find_store(const PlaceOptions& given);
 
 // Records are checked before they get there. kUnavailable where nobody answers, now or when the

@@ -13,6 +13,7 @@
 
 namespace fathom::fleet {
 
+// One thread at a time. `take` is called by feed() and finish(), before they return.
 class AnswerReader {
  public:
   // `is_bare`: the request was HEAD, and the answer has no body.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Formats and parses one file of the outbox. Its first line has the MD5 of the rest, so that a file
+// cut short by a crash is recognised before it is read.
 #include "fleet/letter.h"
 
 #include <array>

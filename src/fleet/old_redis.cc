@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reads by SCAN and HGETALL in pipelined pieces, and writes batches into the new store. What cannot
+// be read is left out with a sentence each; the import goes on.
 #include "fleet/old_redis.h"
 
 #include <functional>

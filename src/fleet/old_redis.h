@@ -21,7 +21,8 @@ struct OldImport {
 };
 
 // `address` is HOST:PORT, or a URL as for parse_redis_url. Nothing is written there. A job whose
-// name is taken here is left as it is and told.
+// name is taken here is left as it is and told. An Error ends the import: jobs that were finished
+// before it stay in the store.
 Result<OldImport> import_old_redis(const std::string& address, JobStore& store);
 
 }  // namespace fathom::fleet

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Tells the kinds of stores apart by the address. A password from a file or the environment
+// replaces the address's own, because a process list shows command lines.
 #include "fleet/open_store.h"
 
 #include <cstdlib>

@@ -16,6 +16,8 @@
 
 namespace fathom::fleet {
 
+// Nothing changes in it after open(): any thread may call. A batch stays in the folder until
+// remove(), however this process ends.
 class Outbox {
  public:
   // Makes the folder for this user alone where it is missing.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Remembers for each row how much was sent. Stores can only add, so a sum that was sent too high
+// cannot be taken back and is counted at the end.
 #include "fleet/profile_ledger.h"
 
 namespace fathom::fleet {

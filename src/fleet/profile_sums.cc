@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Adds rows up in a map and counts the bytes of their names, so that a sender knows when a batch is
+// full. A sum that would overflow is refused, and the caller decides.
 #include "fleet/profile_sums.h"
 
 #include <limits>

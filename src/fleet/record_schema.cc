@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Checks schemas when they are registered, and records when they arrive. Recursion has the schema's
+// depth, which is limited, so a record cannot exhaust the stack.
 #include "fleet/record_schema.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Adds a column when a record first has it; take() fills all rows to the same width. Lists and
+// objects inside a record become JSON in a text cell.
 #include "fleet/record_table.h"
 
 #include <nlohmann/json.hpp>

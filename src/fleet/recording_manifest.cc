@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reads and writes the JSON of a manifest. Files are kept sorted by name, so duplicates stand side
+// by side and a lookup is a binary search.
 #include "fleet/recording_manifest.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A recording goes through folder names: NAME.draft while it is made, NAME when it waits,
+// NAME.aside when a server refused it. Renaming is what moves it from one state to the next.
 #include "fleet/recording_outbox.h"
 
 #include <fcntl.h>

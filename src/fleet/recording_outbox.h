@@ -26,6 +26,8 @@ struct RecordingDelivery {
   std::vector<std::string> refused;    // sentences: what was set aside, and why
 };
 
+// Nothing changes in it after open(): any thread may call, and other processes may use the folder.
+// A send that fails is no Error: RecordingDelivery says what waits, and why.
 class RecordingOutbox {
  public:
   // `folder`: this user's state. Makes what is missing, for this user alone.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Sorts and adds up rows before they are cut, so that each counter stands in one part once. An
+// overflow within the batch is found here, before Redis sees any of it.
 #include "fleet/redis_batch.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A table from the beginning of an error of Redis to our code and a hint. The code decides whether
+// a sender tries again.
 #include "fleet/redis_errors.h"
 
 #include <array>

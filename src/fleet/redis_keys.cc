@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Builds key names and takes index entries apart. docs/formats/jobs.md describes each key and its
+// type.
 #include "fleet/redis_keys.h"
 
 namespace fathom::fleet {

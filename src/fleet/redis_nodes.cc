@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Follows MOVED, ASK and TRYAGAIN, and asks again where an old connection broke. The mutex is held
+// only around maps, never while a node is asked.
 #include "fleet/redis_nodes.h"
 
 #include <chrono>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Parses redis://, rediss:// and redis+unix: with escapes. Errors say what is wrong without
+// repeating the address, because it may hold a password.
 #include "fleet/redis_target.h"
 
 #include <charconv>

@@ -20,7 +20,8 @@ struct RemoteOptions {
   std::chrono::milliseconds patience{0};  // for a server that is away or busy
 };
 
-// Connects when it is first asked. kUsage where the URL is none.
+// Connects when it is first asked. kUsage where the URL is none. Threads that ask at the same time
+// wait for each other: there is one connection.
 Result<std::unique_ptr<JobStore>> open_remote_store(const RemoteOptions& options);
 
 }  // namespace fathom::fleet

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Reads the files of .git itself (HEAD, references, packed ones, worktrees) and runs no git.
 #include "fleet/revision.h"
 
 #include <cstdlib>

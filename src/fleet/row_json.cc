@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The one form of a profile's row in JSON: lines that a job is given and files of the outbox use
+// these functions, so that both refuse the same rows.
 #include "fleet/row_json.h"
 
 #include <limits>

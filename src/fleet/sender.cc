@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Puts each batch into the outbox before it is sent and removes it when the store has it. A server
+// that is away is not asked again for a while; what waits is counted.
 #include "fleet/sender.h"
 
 #include <unistd.h>

@@ -22,7 +22,8 @@ struct ServerNote {
 // nullopt where no server of this user runs here.
 [[nodiscard]] std::optional<ServerNote> find_server_note();
 
-// A note that is there as long as this object.
+// A note that is there as long as this object, which owns the lock: it has to live as long as the
+// server listens.
 class LeftNote {
  public:
   // kExists where another server of this user has left one.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Wraps OpenSSL's digest. The header names no type of OpenSSL, so that its users need not include
+// it.
 #include "fleet/sha256.h"
 
 #include <openssl/evp.h>

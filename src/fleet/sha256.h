@@ -8,6 +8,7 @@
 
 namespace fathom::fleet {
 
+// One thread at a time. Nothing may be added after hex().
 class Sha256 {
  public:
   Sha256();

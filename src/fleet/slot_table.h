@@ -11,6 +11,7 @@
 
 namespace fathom::fleet {
 
+// One thread at a time. Nothing is ever removed but with the whole table.
 class SlotTable {
  public:
   [[nodiscard]] std::optional<std::uint32_t> find(const Hash128& key) const {

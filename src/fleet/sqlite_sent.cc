@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Keeps numbers of batches as ranges, so that a client that sends in order needs one row. The index
+// is on the range's end: one seek finds the range that may hold a number.
 #include "fleet/sqlite_sent.h"
 
 #include <utility>

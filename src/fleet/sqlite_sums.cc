@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Counters are numbered per job, and their sums lie in blocks of one row each. Adding a batch
+// changes blocks in memory; write() stores each changed block once per transaction.
 #include "fleet/sqlite_sums.h"
 
 #include <sys/random.h>

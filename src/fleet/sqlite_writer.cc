@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Prepares statements once and uses them for every batch. Sums in memory are forgotten when PRAGMA
+// data_version says that another process has written.
 #include "fleet/sqlite_writer.h"
 
 #include <utility>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Follows the XDG Base Directory specification. There is no fallback beside HOME: a guessed place
+// for tokens and unsent data would be worse than an error.
 #include "fleet/user_folders.h"
 
 #include <cstdlib>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// How a process joins a recording and leaves it: the runtime's calls into attaching, and what
+// sources in the same library offer to it (drop-ins, arrivals).
 #pragma once
 
 #include "guest/runtime.h"

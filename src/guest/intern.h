@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The number of a name: names of events and functions are written to the spool once per process,
+// and records have their numbers (docs/formats/spool.md).
 #pragma once
 
 #include "guest/runtime.h"

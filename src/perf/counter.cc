@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+// Tries the event as asked, then without the kernel's part, which
+// /proc/sys/kernel/perf_event_paranoid may forbid. The second answer says that the count is of user
+// code only.
 #include "perf/counter.h"
 
 #include <utility>

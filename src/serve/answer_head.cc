@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Writes status line and headers. Every answer says no-store unless it has its own Cache-Control:
+// recordings grow, and tokens must not stay in caches.
 #include "serve/answer_head.h"
 
 #include <fmt/format.h>

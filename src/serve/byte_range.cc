@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Parses a single range. A header that is not understood, or asks for several, gives the whole
+// file, as RFC 9110 allows.
 #include "serve/byte_range.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Writes columns instead of objects. Columns of whole numbers go through a buffer on the stack,
+// since nearly all of a timeline's bytes are theirs.
 #include "serve/canvas_json.h"
 
 #include <charconv>

@@ -10,7 +10,8 @@
 namespace fathom::serve {
 
 // The one in DIR/server.crt and DIR/server.key (0600), made where it is missing; so clients that
-// trust it by its fingerprint need not learn another after a restart.
+// trust it by its fingerprint need not learn another after a restart. An Error where others could
+// read the files: such a key is not used.
 Result<TlsKeys> own_keys(const std::string& directory);
 
 // SHA-256 of the first certificate, as hexadecimal digits.

@@ -24,7 +24,7 @@ Result<Coding> coding_named(std::string_view name);
 // kInvalid: damaged or cut; kFull: more than `most` bytes would come out.
 Result<std::string> decode(Coding coding, std::string_view body, std::size_t most);
 
-// Compresses what comes piece by piece.
+// Compresses what comes piece by piece. One thread at a time; nothing may be added after finish().
 class Encoder {
  public:
   virtual ~Encoder() = default;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Escapes '<' as JSON's \u003c, so that no text of a recording can close the element of the
+// document that it lies in.
 #include "serve/data_text.h"
 
 #include "render/json_writer.h"

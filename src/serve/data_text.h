@@ -11,6 +11,7 @@
 
 namespace fathom::serve {
 
+// One thread at a time. `to` must outlive it.
 class DataText {
  public:
   explicit DataText(render::SinkBuffer& to) : to_(&to) {}

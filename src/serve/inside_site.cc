@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Builds the same router as the server does, with one recording and a token of its own. While an
+// index is being made it asks again, because nobody else would.
 #include "serve/inside_site.h"
 
 #include <chrono>

@@ -16,6 +16,7 @@
 
 namespace fathom::serve {
 
+// One thread at a time. An Error: the disk of the temporary directory is full or fails.
 class LongAnswer {
  public:
   explicit LongAnswer(const Head& head);

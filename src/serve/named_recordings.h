@@ -16,6 +16,7 @@ struct NamedTrace {
   std::string path;
 };
 
+// Any thread: it keeps what the command line named, and each call looks at the disk anew.
 class NamedRecordings : public RecordingPlaces {
  public:
   explicit NamedRecordings(std::vector<NamedTrace> traces);

@@ -31,6 +31,7 @@ struct PageWords {
   std::vector<std::pair<std::string, std::string>> facts;
 };
 
+// One thread at a time. `site` must outlive it; `recording` and `questions` are copied.
 class PageData {
  public:
   // `questions` is web/questions.json.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Asks for windows over the whole run at a falling width until all tracks fit into the document:
+// first counters, then boxes. Tracks are asked in groups, which bounds each answer.
 #include "serve/page_timeline.h"
 
 #include <fmt/format.h>

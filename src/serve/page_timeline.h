@@ -13,6 +13,7 @@
 
 namespace fathom::serve {
 
+// One thread at a time. The site must outlive it.
 class PageTimeline {
  public:
   PageTimeline(InsideSite& site, std::int64_t wall_ns) : site_(&site), wall_ns_(wall_ns) {}

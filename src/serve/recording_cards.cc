@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Caches cards by path with a stamp of the recording's files. Manifests are read outside the lock:
+// two threads may read the same one, and both get a right answer.
 #include "serve/recording_cards.h"
 
 #include <algorithm>

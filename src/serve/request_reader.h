@@ -20,6 +20,7 @@
 
 namespace fathom::serve {
 
+// One thread at a time. No call fails: what cannot be understood is in stage kRefused.
 class RequestReader {
  public:
   enum class Stage { kHead, kHeadDone, kBody, kDone, kRefused };

@@ -32,7 +32,8 @@ struct ServiceHooks {
   std::function<void(const Error& error)> trouble;  // something that is no reason to end
 };
 
-// Until a signal asks it to end.
+// Until a signal asks it to end. An Error comes before `ready` was called, never after. All hooks
+// are called by the thread that called this.
 Status serve(const ServiceOptions& options, const ServiceHooks& hooks);
 
 }  // namespace fathom::serve

@@ -16,6 +16,8 @@
 
 namespace fathom::serve {
 
+// Any thread. `recordings` must outlive it. The directories that find() names go with this object,
+// and one goes earlier where its recording was replaced by another of its name.
 class StoredRecordings : public RecordingPlaces {
  public:
   // `data` is the server's directory. What a server that was killed left there is removed.

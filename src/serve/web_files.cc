@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The table of embedded files comes from the build (embedded_web_files()). They stay compressed in
+// memory and are unpacked for a client that does not take gzip.
 #include "serve/web_files.h"
 
 #include <algorithm>

@@ -31,6 +31,7 @@ struct WebFile {
   [[nodiscard]] Result<std::string> content() const;
 };
 
+// Does not change once it is found: any thread may ask. It owns the files that file() points to.
 class WebFiles {
  public:
   // What is in the program, or in the directory that FATHOM_WEB_DIR names.

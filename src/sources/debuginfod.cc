@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Runs debuginfod-find as a process without output and waits for it. A failure is no error: the
+// symbols are just not in the cache.
 #include "sources/debuginfod.h"
 
 #include <fcntl.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Opens first and checks the open file afterwards, so that nobody can exchange it in between.
+// O_NONBLOCK keeps a FIFO from holding us up.
 #include "symbols/plain_file.h"
 
 #include <fcntl.h>

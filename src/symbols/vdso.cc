@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reads our own vdso by the address that the kernel told, and that of another process by
+// process_vm_readv(). The sizes in its header are the kernel's; a process's range has a limit.
 #include "symbols/vdso.h"
 
 #include <elf.h>

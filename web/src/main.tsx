@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Starts the page. A document that holds its recording (startInside) has no server behind it: then
+// there is no key to keep and nothing to follow.
 import { render } from "preact";
 import { effect } from "@preact/signals";
 import { keepKey } from "./api/key";

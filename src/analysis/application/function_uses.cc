@@ -11,6 +11,7 @@
 
 #include "analysis/application/loop_name.h"
 #include "analysis/compare/sums.h"
+#include "analysis/layer_sql.h"
 #include "analysis/view_tools.h"
 #include "analysis/walk/thread_walk.h"
 
@@ -135,8 +136,9 @@ Result<std::vector<LoopUse>> loops_of(Store& store, const Usage& usage,
 }  // namespace
 
 Result<CodeUses> code_uses(Store& store, const Usage& usage) {
+  static const std::string kOfCode = layer_sql("layer IN @code");
   CodeWalk walk(usage);
-  FATHOM_TRY(walk_threads(store, walk, {.where = "layer IN ('python', 'app')"}));
+  FATHOM_TRY(walk_threads(store, walk, {.where = kOfCode.c_str()}));
   CodeUses uses;
   std::map<LoopKey, Sums> loops;
   for (std::size_t i = 0; i < walk.kinds().size(); ++i) {

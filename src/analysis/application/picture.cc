@@ -12,6 +12,7 @@
 
 #include "analysis/application/loop_name.h"
 #include "analysis/compare/sums.h"
+#include "analysis/layer_sql.h"
 #include "analysis/view_tools.h"
 #include "analysis/walk/thread_walk.h"
 
@@ -167,7 +168,8 @@ Result<Picture> picture_of(Store& store) {
   FATHOM_TRY(add_cores(store, int_of(group.rows[0][0]) > 0, picture));
   FATHOM_TRY(add_memory(store, picture));
   BarWalk bars(picture.wall_ns);
-  FATHOM_TRY(walk_threads(store, bars, {.where = "layer IN ('python', 'app')"}));
+  static const std::string kOfCode = layer_sql("layer IN @code");
+  FATHOM_TRY(walk_threads(store, bars, {.where = kOfCode.c_str()}));
   bars.give(picture);
   return picture;
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "analysis/application/function_uses.h"
@@ -19,6 +20,7 @@
 #include "analysis/view_tools.h"
 #include "analysis/views/tables.h"
 #include "base/files.h"
+#include "base/plural.h"
 #include "base/text.h"
 
 namespace fathom::analysis {
@@ -68,13 +70,18 @@ void tell_ending(const ContainerRun& run, std::size_t number, std::vector<std::s
   if (run.exit != 0) words.push_back(fmt::format("{} ended with status {}.", which, run.exit));
 }
 
+std::string cores_text(double cores) {
+  const std::string number = fmt::format("{:g}", cores);
+  return number + (number == "1" ? " core" : " cores");
+}
+
 void tell_limits(const Usage& usage, double wall_s, std::vector<std::string>& words) {
   if (usage.throttled_periods > 0) {
     words.push_back(fmt::format(
         "Its CPU was throttled in {:.0f} of {:.0f} periods, for {:.2f} s of {:.2f} s: its limit "
         "{}was reached, and it may need more than its peak.",
         usage.throttled_periods, usage.periods, usage.throttled_s, wall_s,
-        usage.cpu_limit ? fmt::format("of {:g} cores ", *usage.cpu_limit) : ""));
+        usage.cpu_limit ? "of " + cores_text(*usage.cpu_limit) + " " : ""));
   }
   constexpr double kNoticeable = 0.1;  // of the run
   if (usage.throttled_periods <= 0 && usage.waited_cpu_s > kNoticeable * wall_s)
@@ -83,10 +90,9 @@ void tell_limits(const Usage& usage, double wall_s, std::vector<std::string>& wo
         "of its own it uses more cores than were measured, and takes less time.",
         std::min(usage.waited_cpu_s, wall_s), wall_s));
   if (usage.pids_refused > 0)
-    words.push_back(
-        fmt::format("The kernel refused to start a process {:.0f} times: the limit of "
-                    "processes was reached.",
-                    usage.pids_refused));
+    words.push_back("The kernel refused to start a process " +
+                    counted(std::llround(usage.pids_refused), "time") +
+                    ": the limit of processes was reached.");
 }
 
 // Opens a recording; one that cannot be opened is named.

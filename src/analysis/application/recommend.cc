@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+// Turns the measured needs of a program into requests and limits: margins come on top, least
+// amounts hold where nearly nothing was used, and what was not measured gets a reason instead of a
+// number.
 #include "analysis/application/recommend.h"
 
 #include <algorithm>

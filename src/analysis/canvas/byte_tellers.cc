@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Decides from the bytes that each layer has in a process, added up beforehand, which layers of it
+// are asked for bytes. The ranks of trace/rows/layers.h say which layer of the kernel is outermost.
 #include "analysis/canvas/byte_tellers.h"
 
 #include <algorithm>

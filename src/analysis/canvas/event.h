@@ -21,7 +21,7 @@ struct EventDetails {
   std::vector<PlacedEvent> parents;   // the outermost first
   std::vector<PlacedEvent> partners;  // with the same correlation in its process
 };
-// `row` as boxes have it.
+// `row` as boxes have it. kNotFound: the index has no such row.
 Result<EventDetails> event_details(Store& store, const Canvas& canvas, std::int64_t row);
 
 // An arrow from the call that asked for work to the work itself.

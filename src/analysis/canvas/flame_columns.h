@@ -13,7 +13,8 @@
 
 namespace fathom::analysis {
 
-// Functions by number: a name in a layer or module.
+// Functions by number: a name in a layer or module. One thread at a time; at() gives a reference
+// until the next number().
 class FlameFrames {
  public:
   struct Frame {

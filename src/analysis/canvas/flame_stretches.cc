@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The nodes lie in one vector in the order of time. Only the last child of a node can be open, so a
+// small one that closes is at the vector's end and is folded by shortening it.
 #include "analysis/canvas/flame_stretches.h"
 
 #include <algorithm>

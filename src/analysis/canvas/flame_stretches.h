@@ -14,7 +14,7 @@
 
 namespace fathom::analysis {
 
-// One thread at a time.
+// One thread at a time. The frames must outlive it; at() gives a reference until the next child().
 class FlameStretches {
  public:
   static constexpr std::uint32_t kRoot = 0;

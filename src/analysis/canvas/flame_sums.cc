@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Adds up stacks in a tree with a bounded number of nodes. Parents always stand before their
+// children, so each sum over the tree is one loop and needs no recursion.
 #include "analysis/canvas/flame_sums.h"
 
 #include <algorithm>

@@ -10,7 +10,7 @@
 
 namespace fathom::analysis {
 
-// One thread at a time.
+// One thread at a time. The frames must outlive it; at() gives a reference until the next at().
 class FlameSums {
  public:
   static constexpr std::uint32_t kRoot = StackTree::kRoot;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Numbers layers and names. From the bound on, names become "other names" of their layer; long
+// names are cut between two letters of UTF-8.
 #include "analysis/canvas/kinds.h"
 
 namespace fathom::analysis {

@@ -11,6 +11,7 @@
 
 namespace fathom::analysis {
 
+// One thread at a time. References that kind() and text() give hold until the next find().
 class Kinds {
  public:
   static constexpr std::size_t kMost = std::size_t{1} << 20U;

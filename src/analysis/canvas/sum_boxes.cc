@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Asks the view `intervals` for the sums of a window and places them on lanes. Intervals narrower
+// than a bin are added up in SQL, so the rows depend on the width of the picture.
 #include "analysis/canvas/sum_boxes.h"
 
 #include <fmt/format.h>

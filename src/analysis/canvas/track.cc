@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Names the kinds of tracks as the page and the HTTP interface know them.
 #include "analysis/canvas/track.h"
 
 namespace fathom::analysis {

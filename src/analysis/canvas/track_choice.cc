@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Applies a row filter to tracks. Children stand behind their parents, so one walk from the end
+// keeps the hosts and processes that still have something below them.
 #include "analysis/canvas/track_choice.h"
 
 #include <algorithm>

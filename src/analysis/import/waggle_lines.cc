@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Parses single lines and keeps no state, so that waggle_fuzz.cc can feed it any bytes. Times that
+// a recording could not hold count as no line at all.
 #include "analysis/import/waggle_lines.h"
 
 #include <charconv>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Finds the recordings in a directory that somebody writes to: they have a spool, and its writers
+// live. `fathom top` without a name takes the newest one.
 #include "analysis/live/being_made.h"
 
 #include <algorithm>

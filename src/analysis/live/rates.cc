@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Divides the growth between two looks by the time between them. It never reports a negative rate:
+// sums can shrink a little when records move from segments into logs.
 #include "analysis/live/rates.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Adds up summaries with a bounded number of rows; from the bound on, new names are added up as
+// one. rates.cc compares two of these.
 #include "analysis/live/tally.h"
 
 #include <initializer_list>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The table of view `functions`, for the overview, which shows its first rows.
 #pragma once
 
 #include <cstdint>

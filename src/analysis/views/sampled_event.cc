@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Chooses the one event of samples that a report shows, and words the note about the others.
+// kOfOneEvent in the header is the same choice for SQL.
 #include "analysis/views/sampled_event.h"
 
 #include <fmt/format.h>

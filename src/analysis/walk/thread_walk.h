@@ -65,6 +65,8 @@ struct WalkOptions {
   const char* where = "true";                     // the events that are met
 };
 
+// Calls the visitor from this thread alone. Returns the store's Error; what the visitor got before
+// it is not to be used.
 Status walk_threads(Store& store, WalkVisitor& visitor, const WalkOptions& options = {});
 
 }  // namespace fathom::analysis

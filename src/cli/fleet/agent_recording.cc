@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The recording lies in the outbox from the beginning, or in a scratch directory with --no-outbox;
+// what was delivered, what waits and what was refused is told on stderr.
 #include "cli/fleet/agent_recording.h"
 
 #include <algorithm>

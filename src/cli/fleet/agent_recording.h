@@ -13,7 +13,8 @@
 
 namespace fathom::cli {
 
-// One recording: made in directory(), then handed over. Gone without keep(), and nothing is left.
+// One recording: made in directory(), then handed over. Gone without hand_over(), and nothing is
+// left.
 class AgentRecording {
  public:
   static Result<AgentRecording> begin(const AgentArguments& arguments);

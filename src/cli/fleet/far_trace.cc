@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Opens recordings that a URL names and keeps them open until the program ends: commands hold paths
+// alone, and the files behind them come while questions are asked.
 #include "cli/far_trace.h"
 
 #include <map>

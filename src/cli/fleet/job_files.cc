@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Writes a job's profile and its records as lines of JSON, CSV or Parquet. Lines are streamed as
+// the store tells them; a table is built whole first, since rows can add columns to it.
 #include "cli/fleet/job_files.h"
 
 #include <fcntl.h>

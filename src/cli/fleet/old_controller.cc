@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Maps each --cmd word to the calls of a store and prints what scripts of profiling-framework
+// expect, byte by byte. The programs' options are read in old_words.cc.
 #include "cli/fleet/old_controller.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Parses by itself and not by the parser of the other commands: these programs take long options
+// alone, each with a value, and refuse a word that they do not know.
 #include "cli/fleet/old_words.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Writes one document with the page and one recording, for `fathom export --format html`.
+// serve/page_file.h decides what is in it; a build without the fleet has none.
 #include "cli/page_export.h"
 
 #include <limits>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Forks a child that reads the recording at an interval and sends what has grown. The two speak by
+// a pipe of one letter: the end, or the end with nothing more to send.
 #include "cli/fleet/profile_stream.h"
 
 #include <fcntl.h>

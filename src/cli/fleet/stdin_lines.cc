@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reads by poll() and read() instead of a stream, because a caller with rows to send must not wait
+// for the next line. A line beyond the limit is skipped up to its end and reported.
 #include "cli/fleet/stdin_lines.h"
 
 #include <poll.h>

@@ -11,6 +11,8 @@
 
 namespace fathom::cli {
 
+// One thread at a time. Does not own the descriptor. A line that is too long, and the end, are no
+// Error; a read that fails is.
 class StdinLines {
  public:
   static constexpr std::size_t kMostBytes = std::size_t{64} << 20;

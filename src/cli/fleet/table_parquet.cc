@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Gives each column the narrowest kind that all its values fit into: whole numbers, floating point,
+// or text. Lists and objects become JSON in text.
 #include "cli/fleet/table_parquet.h"
 
 #include <deque>

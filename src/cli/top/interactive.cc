@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The loop of `fathom top` on a terminal: look at the recording when it is due, draw, wait for
+// keys. The rest after a look lasts at least nine times the CPU time that the look took.
 #include "cli/top/interactive.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Cuts a terminal's bytes into sequences, which may arrive in pieces, and looks each up in a table.
+// An escape byte alone is the key Escape once nothing follows it.
 #include "cli/top/keys.h"
 
 #include <algorithm>

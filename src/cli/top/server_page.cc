@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Builds the tables of a server's page: jobs, agents, and the profile of the job that is open. It
+// takes a snapshot and asks nobody, so tests give it one.
 #include "cli/top/server_page.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Compares each process with the median of those that run the same program. A process is named if
+// it is much busier than the median, or as busy with far fewer calls.
 #include "cli/top/stragglers.h"
 
 #include <fmt/format.h>

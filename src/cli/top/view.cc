@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Sorts a page's tables and keeps the mark on its row while rows come and go: the mark belongs to a
+// row's identity, not to its number.
 #include "cli/top/view.h"
 
 #include <algorithm>

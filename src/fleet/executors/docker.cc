@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Builds the `docker run` command line around a worker. The local executor does the rest; only
+// cancelling differs, because a container outlives its client.
 #include "fleet/executors/docker.h"
 
 #include <fmt/format.h>

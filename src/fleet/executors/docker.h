@@ -27,6 +27,7 @@ struct DockerOptions {
   std::map<std::string, std::string> environment;
 };
 
+// The destructor ends the engine's clients, not their containers: cancel() removes a container.
 class DockerExecutor : public LocalExecutor {
  public:
   DockerExecutor(std::string fathom, std::size_t at_once, DockerOptions options);

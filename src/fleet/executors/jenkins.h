@@ -26,6 +26,8 @@ struct JenkinsOptions {
   std::int64_t most_silence_ns = 60'000'000'000;  // of a queue item that vanished
 };
 
+// One thread at a time, as every Executor; each call waits for Jenkins, as long as `web` does.
+// Builds that were not cancelled go on when this is gone.
 class JenkinsExecutor : public Executor {
  public:
   JenkinsExecutor(std::unique_ptr<Web> web, std::string token, JenkinsOptions options);

@@ -13,6 +13,8 @@
 
 namespace fathom::fleet {
 
+// One thread at a time. submit() starts nothing: states() starts what has room, and takes the
+// status of what has ended, so it has to be called again and again.
 class LocalExecutor : public Executor {
  public:
   // `fathom`: the program that does the work.

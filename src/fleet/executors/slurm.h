@@ -24,6 +24,8 @@ struct SlurmOptions {
   std::int64_t lease_ns = 60'000'000'000;
 };
 
+// One thread at a time; most calls run a tool of Slurm and wait for it. Tasks that were not
+// cancelled go on when this is gone.
 class SlurmExecutor : public Executor {
  public:
   // `folder`: for the scripts of arrays. `fathom`: the program as nodes see it.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Parses what sbatch and squeue print. It runs nothing, so tests give it text; slurm.cc runs the
+// tools.
 #include "fleet/executors/slurm_text.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Wraps posix_spawn. The child starts with no signal blocked or ignored, whatever the caller did
+// with its own, and streams that were not given lead to /dev/null.
 #include "fleet/executors/spawn.h"
 
 #include <fcntl.h>

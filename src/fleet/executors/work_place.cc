@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reads and writes the files of a place. Programs that share the folder may leave anything there,
+// so sizes and types are checked and a damaged file is an error.
 #include "fleet/executors/work_place.h"
 
 #include <fcntl.h>

@@ -23,6 +23,7 @@ Result<std::string> own_program();
 
 // Makes the folder, with what is to be done.
 Status prepare_place(const Work& work);
+// kCorrupt where work.json is damaged, whoever wrote it.
 Result<Work> read_work(const std::string& place);
 
 // None: it has not ended, or left no result that can be read.
@@ -38,7 +39,9 @@ Status write_outcome(const std::string& place, const WorkOutcome& outcome);
 Result<std::string> read_log(const std::string& place);
 
 // Does the work of a folder: runs the program with both streams in the log, and leaves the result.
-// Gives the program's exit status. What is done twice has the later result.
+// Gives the program's exit status, also where it could not be started. What is done twice has the
+// later result. It changes this process for good (its group, its streams), which is killed when its
+// parent ends: only for a process that does nothing else.
 Result<int> do_work(const std::string& place);
 
 }  // namespace fathom::fleet

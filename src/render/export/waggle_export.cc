@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/layers.h"
 #include "base/text.h"
 #include "render/export/exporter.h"
 #include "render/export/json_fields.h"
@@ -104,12 +105,11 @@ std::string field(std::string_view text) {
 class CodeMoments {
  public:
   Status add(const ExportEvent& event) {
-    const bool is_code = event.layer == "python" || event.layer == "app";
     const std::tuple thread(std::string(event.host), event.pid, event.tid);
     if (thread != thread_) close_until(std::numeric_limits<std::int64_t>::max());
     thread_ = thread;
     close_until(event.ts);
-    if (!is_code || !is_known_to_waggle(event)) return {};
+    if (!analysis::is_code(event.layer) || !is_known_to_waggle(event)) return {};
     const Result<std::int64_t> iterations = parse_int(argument(event, "iterations"));
     if (!argument(event, "turn").empty()) {
       add_turn(event);

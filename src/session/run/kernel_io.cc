@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reads /proc/PID/io of the zombie, so it has to be called before the process is reaped. The
+// library's own bytes are subtracted where its files of the spool show them.
 #include "session/run/kernel_io.h"
 
 #include <sys/stat.h>

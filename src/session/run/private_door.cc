@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Binds the socket by its path and removes the file with it. A door that cannot be made is no error
+// here: its path stays empty, and broker.cc goes on without it.
 #include "session/run/private_door.h"
 
 #include <sys/socket.h>

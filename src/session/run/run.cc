@@ -380,10 +380,13 @@ void attempt(RunOutcome& outcome, const Step& step) {
 
 // Else what the kernel counted cannot be held against what was recorded.
 bool records_every_call(const Prepared& prepared) {
-  const auto records = [&](std::string_view layer) {
-    return std::ranges::find(prepared.plan.layers, layer) != prepared.plan.layers.end();
+  const auto records = [&](const trace::LayerDef& layer) {
+    return std::ranges::find(prepared.plan.layers, layer.name) != prepared.plan.layers.end();
   };
-  return records("posix") && records("stdio") && prepared.choice.empty();
+  return prepared.choice.empty() &&
+         std::ranges::all_of(trace::kLayers, [&](const trace::LayerDef& layer) {
+           return !layer.io || records(layer);
+         });
 }
 
 // Who takes part in it.

@@ -247,7 +247,7 @@ void CpuRows::forget(const std::vector<std::int32_t>& gone, std::int64_t monoton
   }
 }
 
-bool CpuRows::has_heirs(std::int32_t pid) const {
+bool CpuRows::has_descendants(std::int32_t pid) const {
   return std::ranges::any_of(
       processes_, [pid](const auto& one) { return one.first != pid && one.second.root == pid; });
 }

@@ -76,7 +76,7 @@ class CpuRows {
   void forget(const std::vector<std::int32_t>& gone, std::int64_t monotonic_ns);
   [[nodiscard]] bool knows(std::int32_t pid) const { return processes_.contains(pid); }
   // Whether some process that it made, or one of those made, is recorded.
-  [[nodiscard]] bool has_heirs(std::int32_t pid) const;
+  [[nodiscard]] bool has_descendants(std::int32_t pid) const;
   [[nodiscard]] std::vector<Followed> followed() const;
   // Another recording begins now: gives the last rows of this one. begin_anew() follows.
   void cut(std::int64_t monotonic_ns, trace::Strings& strings, trace::HostRows& last);

@@ -283,14 +283,14 @@ TEST_F(CpuRowsTest, OneThatLeavesIsNotRecordedAnyMore) {
   rows_.found(found_process(20, {20}), kStart + 10, kStart + 10);
   fork(20, 30, 30, 20);
   rows_.leave(20, kStart + 40);
-  EXPECT_TRUE(rows_.has_heirs(20));
+  EXPECT_TRUE(rows_.has_descendants(20));
   fork(20, 31, 31, 50);
   change(20, 20, 55, true);
   EXPECT_FALSE(rows_.knows(20));
   EXPECT_FALSE(rows_.knows(31)) << "it made that one later";
   EXPECT_TRUE(rows_.knows(30));
   end(30, 30, 60);
-  EXPECT_FALSE(rows_.has_heirs(20));
+  EXPECT_FALSE(rows_.has_descendants(20));
   EXPECT_FALSE(rows_.anybody_lives());
   const trace::HostRows rows = drained();
   EXPECT_EQ(ended_in(rows), (std::vector<std::string>{"server 40", "t20 60"}));

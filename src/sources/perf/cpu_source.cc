@@ -154,7 +154,7 @@ class CpuSource final : public Source {
     if (!rows_) return {};
     read_until_now();
     rows_->leave(process, now_monotonic_ns());
-    if (!rows_->has_heirs(process)) events_->leave(process);
+    if (!rows_->has_descendants(process)) events_->leave(process);
     return {};
   }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// One thread looks at all processes in an interval and keeps a counter open for each. drain() is
+// called by another thread, so the rows between them are behind the mutex.
 #include "sources/perf/joined_counts.h"
 
 #include <algorithm>

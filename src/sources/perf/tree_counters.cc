@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Opens the counters and reads their rings. Each CPU has one ring, which all its counters share;
+// records of several rings are put in order by the queue.
 #include "sources/perf/tree_counters.h"
 
 #include <sys/ioctl.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Waits in ppoll() for time, an eventfd and a pidfd at once. end() only writes to the eventfd, so
+// any thread may call it.
 #include "sources/resources/pause.h"
 
 #include <poll.h>

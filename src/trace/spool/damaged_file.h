@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A file of its own, because readers of spools and of recordings, reports and the server all name
+// damage in this form.
 #pragma once
 
 #include <string>

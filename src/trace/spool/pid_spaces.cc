@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reads NSpid of all processes at once and keeps the table, because a look at /proc is slow. A pid
+// that is not in it is looked for anew, once; keys that have ended are remembered.
 #include "trace/spool/pid_spaces.h"
 
 #include <sys/stat.h>

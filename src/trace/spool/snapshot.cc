@@ -26,9 +26,9 @@ std::span<const std::uint8_t> as_bytes(std::string_view text) {
 
 }  // namespace
 
-class SnapshotTaker {
+class SnapshotReader {
  public:
-  SnapshotTaker(Spool& spool, const Clock& clock, bool undisturbed)
+  SnapshotReader(Spool& spool, const Clock& clock, bool undisturbed)
       : spool_(spool), liveness_(spool.header(), clock), undisturbed_(undisturbed), taken_(spool) {}
 
   Result<Snapshot> take(const std::vector<std::uint64_t>& replaced) {
@@ -219,7 +219,7 @@ class SnapshotTaker {
 Result<Snapshot> Spool::snapshot(const Clock& clock,
                                  const std::vector<std::uint64_t>& replaced_logs,
                                  bool undisturbed) {
-  return SnapshotTaker(*this, clock, undisturbed).take(replaced_logs);
+  return SnapshotReader(*this, clock, undisturbed).take(replaced_logs);
 }
 
 void Snapshot::damage(const std::string& name, const std::string& reason) {

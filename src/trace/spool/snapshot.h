@@ -51,7 +51,7 @@ class Snapshot {
   bool owners_unknown = false;  // they cannot be seen from here, and nothing was heard of them
 
  private:
-  friend class SnapshotTaker;
+  friend class SnapshotReader;
   struct Piece {
     ChunkName name;
     const Schema* schema = nullptr;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Looks up what each register and stack word points to, and chooses by the score of its place.
+// WordPlaces keeps the scores; code_objects.h finds the functions.
 #include "sources/perf/python/running_function.h"
 
 #include <algorithm>
