@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -134,8 +135,7 @@ class Engine:
     def restart(self) -> None:
         """As a service manager does it: what runs in containers is stopped first."""
         self.end()
-        self.process = self.start()
-        self.wait_until_up()
+        self.start_again()
 
     def end(self) -> None:
         self.process.terminate()
@@ -145,8 +145,35 @@ class Engine:
             self.process.kill()
             self.process.wait()
 
+    def start_again(self) -> None:
+        self.process = self.start()
+        self.wait_until_up()
+
+    def kill(self) -> None:
+        """By SIGKILL. containerd ends with it and may stay a zombie: by its file, the next engine
+        would take it for one that lives."""
+        self.process.kill()
+        self.process.wait()
+        (self.root / "exec" / "containerd" / "containerd.pid").unlink(missing_ok=True)
+
+    def left_running(self) -> Iterator[int]:
+        """What an engine that was killed leaves: containers, and programs of its own that name its folder."""
+        for group in self.groups():
+            with contextlib.suppress(OSError):
+                yield from map(int, (group / "cgroup.procs").read_text().split())
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            with contextlib.suppress(OSError):
+                if str(self.root).encode() in path.read_bytes():
+                    yield int(path.parent.name)
+
     def stop(self) -> None:
         self.end()
+        until = time.monotonic() + STOP_S
+        while (left := set(self.left_running())) and time.monotonic() < until:
+            for pid in left:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.05)
         for place in reversed(self.mounts()):
             subprocess.run(["umount", place], capture_output=True)
         for path in sorted(GROUPS.glob(f"**/{self.group}/**/"), key=lambda path: -len(path.parts)):
