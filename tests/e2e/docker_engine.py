@@ -58,6 +58,7 @@ class Engine:
         self.root = root
         self.socket = root / "socket"
         self.group = f"fathom-test-{os.getpid()}"
+        self.made: set[str] = set()  # the images, by their IDs, also those that have lost their names to later ones
         self.process = self.start()
 
     @property
@@ -100,10 +101,10 @@ class Engine:
     def state(self) -> dict[str, set[str]]:
         """What could be left behind by a run; images that a test made are named test/…"""
         named = ("--format", "{{.Name}}")
-        images = self.docker("images", "--format", "{{.Repository}} {{.ID}}").stdout.splitlines()
+        images = self.docker("images", "--no-trunc", "--format", "{{.Repository}} {{.ID}}").stdout.splitlines()
         return {
             "containers": set(self.containers()),
-            "images": {line for line in images if "test/" not in line},
+            "images": {line for line in images if "test/" not in line and line.split()[1] not in self.made},
             "volumes": set(self.docker("volume", "ls", *named).stdout.split()),
             "networks": set(self.docker("network", "ls", *named).stdout.split()),
             "mounts": {place for place in self.mounts() if "/netns/" not in place},  # the engine's own, for good
@@ -199,7 +200,7 @@ class Engine:
                 entry.size, entry.mode = len(data), path.stat().st_mode & 0o777
                 tar.addfile(entry, io.BytesIO(data))
         options = [word for change in ("WORKDIR /app", "ENV PATH=/app:/bin", *changes) for word in ("--change", change)]
-        self.docker("import", *options, packed, f"test/{name}:1")
+        self.made.add(self.docker("import", *options, packed, f"test/{name}:1").stdout.strip())
         packed.unlink()
         return f"test/{name}:1"
 
