@@ -199,6 +199,11 @@ def test_container_without_a_shell(box: Box) -> None:
         check("rows, processes", (4, 4), (len(rows), processes[0][0]))
         check("containers", 1, len({container for _, container in rows}))
         check("losses", 0, box.losses())
+        missing, calls = box.answers(
+            "SELECT reason FROM layers WHERE layer = 'syscall' AND state = 'unavailable'",
+            "SELECT coalesce(sum(calls), 0) AS n FROM intervals WHERE layer = 'syscall' AND name = 'pread64'",
+        )
+        check_true(f"the kernel's calls: {calls}, or a reason: {missing}", bool(missing) or calls[0][0] >= 4 * 50)
         # An ordinary program in C++, with its functions.
         program = box.kit.victim("threads_at_work", "-finstrument-functions", "-rdynamic")
         image = one.image("cpp", {"/app/work": program})
