@@ -153,11 +153,12 @@ class Runners(unittest.TestCase):
 
     def test_kits_are_where_the_variable_says(self) -> None:
         with tempfile.TemporaryDirectory() as name:
-            (Path(name) / "foundation").touch()
-            (Path(name) / "python").touch()
+            for kit in ("foundation", "containers", "fleet", "python"):
+                (Path(name) / kit).touch()
             with unittest.mock.patch.dict(os.environ, FATHOM_KITS=name):
                 kits = [job for job in runner().runners(Path("/b"), full=True) if job.name.startswith("kit ")]
-        self.assertEqual([job.name for job in kits], ["kit foundation", "kit python"])
+                self.assertEqual(len(runner().kits_of(Path("/b"), False)), 1)
+        self.assertEqual([job.name for job in kits], ["kit foundation", "kit fleet", "kit containers", "kit python"])
         self.assertTrue(all(job.alone for job in kits))
         with unittest.mock.patch.dict(os.environ, FATHOM_KITS=""):
             self.assertEqual(runner().kits_of(Path("/b"), True), [])
@@ -314,6 +315,7 @@ class Workflow(unittest.TestCase):
             self.skipTest("PyYAML is not installed (Debian: python3-yaml)")
         text = (TOP / ".github" / "workflows" / "ci.yml").read_text()
         (job,) = yaml.safe_load(text)["jobs"].values()
+        self.assertEqual(job["container"]["options"], "--privileged", "an engine starts in no other container")
         self.assertTrue(all(("run" in step) != ("uses" in step) for step in job["steps"]), job["steps"])
         commands = [step["run"] for step in job["steps"] if "run" in step]
         self.assertEqual(commands[-2:], ["./dev test", "./dev demo"])

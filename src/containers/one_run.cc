@@ -84,6 +84,7 @@ class Runner {
   void fit_terminal();
   Status copy_outputs();
   Status end();
+  Error with_recording_kept(Error trouble);
   void measure(const ContainerState& state);
   [[nodiscard]] int patience_ms() const;
   void note(Status status) {
@@ -342,8 +343,16 @@ Status Runner::copy_outputs() {
   return copied;
 }
 
+// The engine has gone, and the application may run on. What was seen of it stays a recording.
+Error Runner::with_recording_kept(Error trouble) {
+  if (!mount_ || is_gate_open_) note(recorder_->finish({.end_monotonic_ns = now_monotonic_ns()}));
+  return trouble;
+}
+
 Status Runner::end() {
-  FATHOM_ASSIGN(const ContainerState state, context_.engine.inspect(container_->id()));
+  Result<ContainerState> found = context_.engine.inspect(container_->id());
+  if (!found) return with_recording_kept(std::move(found).error());
+  const ContainerState& state = *found;
   const Result<bool> oom = context_.engine.ran_out_of_memory(container_->id(), asked_realtime_ns_);
   ending_.exit = state.exit;
   ending_.oom = state.oom || (oom && *oom);
@@ -357,7 +366,8 @@ Status Runner::end() {
 Result<OneEnding> Runner::run() {
   FATHOM_TRY(prepare());
   FATHOM_TRY(start());
-  FATHOM_TRY(wait_for_end());
+  if (Status waited = wait_for_end(); !waited)
+    return with_recording_kept(std::move(waited).error());
   FATHOM_TRY(end());
   return std::move(ending_);
 }

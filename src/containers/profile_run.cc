@@ -31,6 +31,7 @@ namespace {
 
 constexpr char kPlainLayers[] = "resource";
 constexpr char kWarmup[] = ".warm-up";
+constexpr char kFirstRecording[] = "run-1.fathom";
 
 const char* name_of(RunKind kind) {
   return kind == RunKind::kProbed ? analysis::kProbed : analysis::kPlain;
@@ -39,7 +40,8 @@ const char* name_of(RunKind kind) {
 // Something of ours, that nobody needs any more.
 bool may_replace(const std::string& folder) {
   const Result<std::vector<std::string>> names = list_dir(folder);
-  return names && (names->empty() || path_exists(join_path(folder, "profile.json")));
+  return names && (names->empty() || path_exists(join_path(folder, "profile.json")) ||
+                   path_exists(join_path(folder, kFirstRecording)));
 }
 
 Status check_folder(const std::string& folder, bool force) {
@@ -330,6 +332,11 @@ Result<ProfileOutcome> Profiler::finish() {
 Result<ProfileOutcome> Profiler::run() {
   FATHOM_TRY(prepare());
   Status ran = run_all();
+  if (!ran && engine_ != nullptr && path_exists(join_path(options_.folder, kFirstRecording))) {
+    Error error = std::move(ran).error();
+    if (error.hint.empty()) error.hint = "what was recorded until then is in " + options_.folder;
+    return error;
+  }
   if (runs_.empty()) {
     (void)remove_tree(options_.folder).has_value();
     if (!ran) return std::move(ran).error();

@@ -37,7 +37,7 @@ struct RecorderOptions {
 
 struct Ending {
   std::int64_t end_monotonic_ns = 0;
-  int exit = 0;
+  std::optional<int> exit = {};  // nothing: nobody could be asked
 };
 
 // One thread at a time, whichever it is. `mount` must outlive it. Gone without finish(), and the

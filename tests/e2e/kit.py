@@ -108,6 +108,19 @@ def cpu_ticks(session: int) -> int:
     return ticks
 
 
+def processes_with(word: str) -> list[int]:
+    """Those that were started with this word."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (place / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if word.encode() in words.split(b"\0"):
+            found.append(int(place.name))
+    return found
+
+
 def write_run_header(spool: Path) -> None:
     """The first file of a spool (docs/formats/spool.md), with the one clock that both architectures read alike."""
     if (spool / "run.header").exists():

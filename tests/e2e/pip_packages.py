@@ -3,6 +3,7 @@
 
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from jobs import only_one
@@ -25,8 +26,16 @@ def packages(name: str) -> Path:
 
 
 def fetch(wanted: Path, folder: Path) -> None:
-    pip = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--upgrade"]
-    done = subprocess.run([*pip, "--target", folder, "-r", wanted], capture_output=True, text=True, check=False)
+    """By a virtual environment's pip: Debian's interpreter has none of its own."""
+    with tempfile.TemporaryDirectory() as place:
+        done = ran([sys.executable, "-m", "venv", place])
+        pip = [f"{place}/bin/pip", "install", "-q", "--disable-pip-version-check", "--upgrade"]
+        if done.returncode == 0:
+            done = ran([*pip, "--target", str(folder), "-r", str(wanted)])
     if done.returncode != 0:
-        said = done.stderr.strip().splitlines() or ["no pip"]
+        said = (done.stderr or done.stdout).strip().splitlines() or ["no pip"]
         raise Skipped(f"{wanted.name} cannot be installed: {said[-1]}")
+
+
+def ran(command: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, check=False)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs import alone
-from kit import Box, Process, Skipped, check, check_true
+from kit import Box, Process, Skipped, check, check_true, processes_with
 
 GROUPS = Path("/sys/fs/cgroup")
 NO_GROUP = "was measured by its processes, as no control group could be made"
@@ -66,18 +66,6 @@ def test_container_command_is_stopped(box: Box) -> None:
     process.send_signal(signal.SIGTERM)
     out, _ = box.finish(process, 5)
     check("stdout", b"begun\nover\n", out)
-
-
-def processes_with(word: str) -> list[int]:
-    found = []
-    for place in Path("/proc").glob("[0-9]*"):
-        try:
-            words = (place / "cmdline").read_bytes()
-        except OSError:
-            continue
-        if word.encode() in words.split(b"\0"):
-            found.append(int(place.name))
-    return found
 
 
 def groups_of(pid: int) -> list[Path]:

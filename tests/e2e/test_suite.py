@@ -7,15 +7,15 @@ import os
 import shutil
 import signal
 import stat
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from docker_engine import engine
 from jenkins_server import PASSWORD, TOKEN, USER, Jenkins
 from jobs import alone
-from kit import Box, Failure, Process, Skipped, check, check_true
+from kit import Box, Failure, Process, check, check_true
 from slurm_cluster import Cluster, programs_of_node
 
 
@@ -291,13 +291,10 @@ def test_suite_in_containers(box: Box) -> None:
 
 
 def test_suite_in_real_containers(box: Box) -> None:
-    if not shutil.which("docker") or subprocess.run(["docker", "version"], capture_output=True).returncode != 0:
-        raise Skipped("no container engine answers here")
-    images = subprocess.run(["docker", "images", "-q"], capture_output=True, text=True).stdout.split()
-    if not images:
-        raise Skipped("no image here")
-    spec = f"executor: docker\ndocker: {{image: {images[0]}}}\nbenchmarks: [{{command: [/bin/sh, -c, 'exit 4']}}]"
-    check("exit status", 4, told(box, spec, status=1)["items"][0]["exit"])
+    with engine() as one:
+        image = one.shell()
+        spec = f"executor: docker\ndocker: {{image: '{image}'}}\nbenchmarks: [{{command: [/bin/sh, -c, 'exit 4']}}]"
+        check("exit status", 4, told(box, spec, status=1, env=one.env)["items"][0]["exit"])
 
 
 @contextlib.contextmanager
