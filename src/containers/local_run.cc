@@ -21,6 +21,7 @@
 #include "containers/held_child.h"
 #include "containers/leftovers.h"
 #include "containers/own_group.h"
+#include "containers/python_choice.h"
 #include "containers/recorder.h"
 #include "containers/run_output.h"
 #include "containers/stop_sequence.h"
@@ -68,6 +69,7 @@ class LocalRunner {
   Status make_group();
   Status name_program(ChildSpec& spec) const;
   Status name_recorder(ChildSpec& spec) const;
+  [[nodiscard]] bool records_python() const;
   Status start();
   void set_deadline();
   void wait_once();
@@ -134,11 +136,19 @@ Status LocalRunner::name_program(ChildSpec& spec) const {
   return {};
 }
 
+bool LocalRunner::records_python() const {
+  const Result<session::LayerPlan> plan = session::plan_layers(context_.layers);
+  return plan && plan->has("python");
+}
+
 // One whose owner is gone ends its program, and packs what it has.
 Status LocalRunner::name_recorder(ChildSpec& spec) const {
   FATHOM_ASSIGN(spec.path, fleet::own_program());
   spec.words = {spec.path, "run", "-q", "-o", run_.recording};
   if (!context_.layers.empty()) spec.words.insert(spec.words.end(), {"--layers", context_.layers});
+  if (records_python()) {
+    for (std::string& word : python_words()) spec.words.push_back(std::move(word));
+  }
   spec.words.emplace_back("--");
   spec.words.insert(spec.words.end(), context_.wanted.command.begin(),
                     context_.wanted.command.end());

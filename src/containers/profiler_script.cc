@@ -15,28 +15,17 @@ std::string profiler_script(const std::string& loader) {
 # recording that they come from. The exit status is the application's.
 #   ./profiler.sh [ARGUMENT...]              runs python3 app.py ARGUMENT...
 #   ./profiler.sh -- PROGRAM [ARGUMENT...]   runs any program
+#   FATHOM_PROFILE_SECONDS=60   stops it then, and runs it once more without probes; 0: no limit
+#   FATHOM_PROFILE_GRACE=5      seconds from one signal to the next: SIGINT, SIGTERM, SIGKILL
+#   FATHOM_PROFILE_OUTPUT       another folder than /app/profile_output
 here=/app/.fathom
-out=${{FATHOM_PROFILE_OUTPUT:-/app/profile_output}}
-recording=$out/profile.fathom
-
-fathom() {{
-  "$here/{0}" --library-path "$here" "$here/fathom" "$@"
-}}
-
 if [ "$1" = -- ]; then
   shift
 else
   set -- python3 app.py "$@"
 fi
-# The interpreter's own start and its imports are no functions of the application.
-fathom run -q --force -o "$recording" --layers +python --python-loops '*' --python-turns 1000000 \
-  --python-modules=-site,-importlib,-_frozen_importlib,-_frozen_importlib_external,-zipimport -- "$@"
-status=$?
-for format in waggle tau; do
-  fathom export "$recording" --format "$format" -o "$out"
-done
-fathom needs "$recording"
-exit $status
+# In the shell's place: as the first process of a container it would not hear `docker stop`.
+exec "$here/{0}" --library-path "$here" "$here/fathom" container inside -- "$@"
 )",
                      loader);
 }

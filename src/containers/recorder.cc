@@ -11,9 +11,9 @@
 #include "base/private_files.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "containers/python_choice.h"
 #include "session/environment.h"
 #include "session/kernel_options.h"
-#include "session/python_options.h"
 #include "session/watch/control_group.h"
 #include "sources/expect.h"
 #include "sources/function_names.h"
@@ -51,13 +51,6 @@ bool has_address_sanitizer(const Fd& file) {
 
 bool is_of(std::string_view variable, std::string_view name) {
   return variable.starts_with(name) && variable.substr(name.size()).starts_with('=');
-}
-
-// The interpreter's own start and its imports are no functions of the application.
-std::vector<std::string> python_modules() {
-  return {"-site",      "-sitecustomize",     "-usercustomize",
-          "-importlib", "-_frozen_importlib", "-_frozen_importlib_external",
-          "-zipimport"};
 }
 
 // Functions of the application itself are named by its file, which the gate handed over.
@@ -170,8 +163,7 @@ std::vector<std::string> Recorder::variables(const std::vector<std::string>& own
   const bool preloads = file.empty() || !trace::turns_library_away(file, options_.library);
   std::vector<std::string> further;
   if (options_.plan.has("python")) {
-    const Result<std::vector<std::string>> python =
-        session::python_variables({.modules = python_modules(), .loops = {"*"}});
+    const Result<std::vector<std::string>> python = session::python_variables(python_choice());
     if (python) further = *python;
   }
   further.push_back(broker_->variable());

@@ -16,10 +16,10 @@ class StopSequence {
   explicit StopSequence(std::int64_t grace_ns) : grace_ns_(grace_ns) {}
 
   void begin_at(std::int64_t when_ns) { next_ns_ = when_ns; }
-  // A signal has been sent already.
-  void begun(std::int64_t now_ns) {
-    if (step_ > 0) return;
-    step_ = 1;
+  // So many of the signals have been sent already.
+  void begun(std::int64_t now_ns, std::size_t steps = 1) {
+    if (step_ >= steps) return;
+    step_ = steps;
     next_ns_ = now_ns + grace_ns_;
   }
   [[nodiscard]] bool has_begun() const { return step_ > 0; }

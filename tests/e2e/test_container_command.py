@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,23 @@ def test_container_command_is_stopped(box: Box) -> None:
     process.send_signal(signal.SIGTERM)
     out, _ = box.finish(process, 5)
     check("stdout", b"begun\nover\n", out)
+
+
+def test_container_command_has_its_loops(box: Box) -> None:
+    """As of an image: functions and loops of the application, and none of the interpreter's own start."""
+    program = box.dir / "turns.py"
+    program.write_text(
+        "def work():\n    for _ in range(3):\n        sum(range(1000))\n\nfor _ in range(4):\n    work()\n"
+    )
+    _, _, profile = run(box, {"command": [sys.executable, str(program)], "runs": ["probed"]}, "loops")
+    modules = {one.get("module") for one in profile["functions"]}
+    check_true(f"its function in {profile['functions']}", any("work" in one["name"] for one in profile["functions"]))
+    check(
+        "functions of the interpreter's start", set(), modules & {"site", "importlib", "_frozen_importlib", "zipimport"}
+    )
+    loops = [one for one in profile["loops"] if one["file"] == str(program)]
+    turns = {one["line"]: (one["runs"], one["turns"]) for one in loops}
+    check(f"loops, runs and turns ({loops})", {2: (4, 12), 5: (1, 4)}, turns)
 
 
 def groups_of(pid: int) -> list[Path]:

@@ -3,14 +3,18 @@
 
 import gzip
 import json
+import os
+import pty
+import select
 import shutil
 import signal
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
 
 from docker_engine import Engine, engine, podman
-from kit import Box, Process, check, check_true
+from kit import Box, Failure, Process, check, check_true
 
 
 def start(box: Box, engine: Engine, *words: object) -> Process:
@@ -187,6 +191,100 @@ def test_container_that_profiles_itself(box: Box) -> None:
         check_true(f"Waggle's files in {sorted(path.name for path in out.iterdir())}", (out / "stats.csv").exists())
         labels = one.inspect("test/self:1")["Config"]["Labels"]
         check("nobody's to clean up", "", labels["fathom.owner"])
+
+
+def profiling_image(box: Box, engine: Engine, words: str) -> tuple[str, Path]:
+    """An image that profiles this line of a shell, and the folder that its results come to."""
+    image = engine.shell('ENTRYPOINT ["sh", "-c"]', f"CMD {json.dumps([words])}")
+    box.run(box.kit.fathom, "container", "base", "--from", image, "-t", "test/self:1", env=engine.env)
+    out = box.root / "out"
+    out.mkdir(exist_ok=True)
+    return f"type=bind,source={out},target=/app/profile_output", out
+
+
+def check_results(box: Box, out: Path) -> None:
+    found = sorted(path.name for path in out.iterdir())
+    check_true(f"all results in {found}", {"stats.csv", "ftimes.csv", "profile.0.0.0"} <= set(found))
+    box.trace = out / "profile.fathom"
+    check_true("its calls", box.count("layer = 'posix'") > 0)
+
+
+def test_container_that_profiles_itself_is_stopped(box: Box) -> None:
+    """`docker stop` reaches the application; what it was until then is written before the engine kills everything."""
+    with engine() as one:
+        slow = "trap 'echo over; exit 5' TERM; cat /bin/id > /dev/null; echo up; while :; do sleep 0.1; done"
+        deaf = "trap '' TERM INT; cat /bin/id > /dev/null; echo up; while :; do sleep 0.1; done"
+        for words, said, status in ((slow, "up\nover\n", 5), (deaf, "up\n", 137)):
+            mount, out = profiling_image(box, one, words)
+            how = ("--detach", "--network", "none", "--mount", mount, "--env", "FATHOM_PROFILE_GRACE=1")
+            name = one.docker("run", *how, "test/self:1").stdout.strip()
+            box.wait_for("its word", lambda name=name: "up" in one.docker("logs", name).stdout)
+            one.docker("stop", name)
+            ended = one.inspect(name)["State"]["ExitCode"]
+            told = one.docker("logs", name)
+            one.docker("rm", name)
+            check(f"status ({told})", status, ended)
+            check("its words", True, told.stdout.startswith(said))
+            check_results(box, out)
+            forget(box)
+
+
+def test_container_that_profiles_itself_runs_twice(box: Box) -> None:
+    """What does not end by itself is stopped, and runs once more without anything of ours; what ends does not."""
+    with engine() as one:
+        words = "trap 'echo int; exit 4' INT; echo \"preload $LD_PRELOAD\"; while :; do sleep 0.1; done"
+        mount, out = profiling_image(box, one, words)
+        how = ("run", "--rm", "--network", "none", "--mount", mount)
+        done = one.docker(*how, "--env", "FATHOM_PROFILE_SECONDS=1", "test/self:1", status=4)
+        lines = done.stdout.splitlines()
+        check("its words", ["int", "preload ", "int"], lines[1:4])
+        check_true(f"probed first: {lines}", "libfathom" in lines[0])
+        check("told", True, "runs once more without probes" in done.stderr)
+        check_results(box, out)
+        box.trace = out / "plain.fathom"
+        check("events of the plain run", 0, box.count("layer <> 'resource'"))
+        done = one.docker(*how, "--env", "FATHOM_PROFILE_SECONDS=x", "test/self:1", status=2)
+        check("a mistake is told", (1, True), (done.stderr.count("\n"), "FATHOM_PROFILE_SECONDS" in done.stderr))
+
+
+def test_container_that_profiles_itself_has_a_terminal(box: Box) -> None:
+    """`docker run -ti`: a line of stdin and one Ctrl-C arrive, once each."""
+    with engine() as one:
+        words = (
+            "test -t 0 && test -t 1 && read word && echo got $word; trap 'echo int; exit 3' INT; echo ready;"
+            " while :; do sleep 0.1; done"
+        )
+        mount, out = profiling_image(box, one, words)
+        command = ["docker", "run", "-ti", "--rm", "--network", "none", "--mount", mount, "test/self:1"]
+        ours, theirs = pty.openpty()
+        env = {**os.environ, **one.env}
+        process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env, start_new_session=True)
+        os.close(theirs)
+        os.write(ours, b"deep\n")
+        said = read_until(ours, b"ready\r\n")
+        os.write(ours, b"\x03")
+        said += read_until(ours, None)
+        os.close(ours)
+        check("status", 3, process.wait(60))
+        check_true(f"the line: {said!r}", b"got deep\r\n" in said)
+        check("Ctrl-C", 1, said.count(b"int\r\n"))
+        check_results(box, out)
+
+
+def read_until(terminal: int, word: bytes | None) -> bytes:
+    """What a terminal shows until this word, or its end."""
+    said = b""
+    while word is None or word not in said:
+        if not select.select([terminal], [], [], 120)[0]:
+            raise Failure(f"nothing more comes after {said!r}")
+        try:
+            piece = os.read(terminal, 4096)
+        except OSError:
+            break
+        if not piece:
+            break
+        said += piece
+    return said
 
 
 def test_container_without_an_engine(box: Box) -> None:

@@ -213,6 +213,25 @@ TEST(Advice, NotEveryLossHidesEvents) {
   EXPECT_NE(find_rule(advice_on(Scene().loss("no room in the spool", 5)), "events-lost"), nullptr);
 }
 
+TEST(Advice, OfLostEventsDependsOnTheReason) {
+  const auto advice_for = [](const std::string& reason) {
+    const std::vector<Insight> found = advice_on(Scene().loss(reason, 5).loss("another", 1));
+    const Insight* const lost = find_rule(found, "events-lost");
+    return lost == nullptr ? "" : lost->advice;
+  };
+  EXPECT_NE(advice_for("no room in the spool").find("--spool-max"), std::string::npos);
+  EXPECT_NE(advice_for("no room in the ring of single calls").find("--kernel-ring"),
+            std::string::npos);
+  EXPECT_NE(advice_for("no room for sums").find("--kernel-rows"), std::string::npos);
+  for (const char* reason :
+       {"not available in this Python version: loops before 3.12, C calls while the program "
+        "profiles",
+        "interpreters that could not be traced", "damaged pool"})
+    EXPECT_EQ(advice_for(reason).find("--spool-max"), std::string::npos) << reason;
+  EXPECT_NE(advice_for("not told by this Python: loops before 3.12").find("3.12"),
+            std::string::npos);
+}
+
 TEST(Advice, WorkersAreOfOneProgramAndNobodysParents) {
   const auto work = [](std::int32_t first, const std::string& program) {
     return Scene()

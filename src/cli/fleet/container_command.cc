@@ -11,6 +11,7 @@
 #include "base/ids.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/fleet/profile_inside.h"
 #include "cli/output.h"
 #include "cli/parser.h"
 #include "cli/tell.h"
@@ -185,6 +186,7 @@ Result<int> run(Parser& parser) {
   if (a.action == "run") return run_it(a);
   if (a.action == "init") return init_it(a);
   if (a.action == "base") return base_it(a);
+  if (a.action == "inside") return profile_inside(a.words);  // for profiler.sh alone
   return usage_error("'" + escape_control(a.action) + "' is neither run, init nor base",
                      "run 'fathom container --help' for usage");
 }
