@@ -25,15 +25,18 @@ function choose(host: unknown, pid: unknown, tid: unknown): void {
   select({ pids: [pid], tids: [tid], ...(typeof host === "string" ? { hosts: [host] } : {}) });
 }
 
-function Bar({ thread }: { thread: ThreadRow }): JSX.Element {
-  const told = thread.states.length > 0 ? thread.states : [{ name: "not sampled", time: thread.life }];
+// As long as its life beside the longest one. Nothing is inside where nobody sampled the thread.
+function Bar({ thread, longest }: { thread: ThreadRow; longest: number }): JSX.Element {
+  const { states, life } = thread;
   const shares = colouredStates(
-    told.map(({ name, time }) => ({ name, time, share: thread.life > 0 ? (100 * time) / thread.life : 0, colour: "" })),
+    states.map(({ name, time }) => ({ name, time, share: life > 0 ? (100 * time) / life : 0, colour: "" })),
     shade.value,
   );
   const words = shares.map(({ name, time, share }) => `${name} ${humanNs(time)} (${humanPercent(share)})`).join(", ");
+  const label = escapeName(words || "not sampled");
+  const width = longest > 0 ? Math.min(100, (100 * life) / longest) : 100;
   return (
-    <div class="bar" role="img" aria-label={escapeName(words)} title={escapeName(words)}>
+    <div class="bar" role="img" aria-label={label} title={label} style={{ width: `${width}%` }}>
       {shares.map(({ name, share, colour }) => (
         <span key={name} style={{ width: `${share}%`, background: colour }} />
       ))}
@@ -41,7 +44,7 @@ function Bar({ thread }: { thread: ThreadRow }): JSX.Element {
   );
 }
 
-function Row({ thread }: { thread: ThreadRow }): JSX.Element {
+function Row({ thread, longest }: { thread: ThreadRow; longest: number }): JSX.Element {
   const { host, pid, tid, life } = thread;
   return (
     <li>
@@ -52,7 +55,7 @@ function Row({ thread }: { thread: ThreadRow }): JSX.Element {
           {escapeName(nameOf(thread))}
         </button>
       )}
-      <Bar thread={thread} />
+      <Bar thread={thread} longest={longest} />
       <span class="number">{humanNs(life)}</span>
     </li>
   );
@@ -60,6 +63,7 @@ function Row({ thread }: { thread: ThreadRow }): JSX.Element {
 
 function Rows({ report }: { report: Report }): JSX.Element | null {
   const threads = useMemo(() => longestThreads(report, SHOWN), [report]);
+  const longest = Math.max(...threads.filter(({ tid }) => tid !== null).map(({ life }) => life), 0);
   const all = rowsOf(report, "threads").length;
   if (all < 2) return null; // the bar of all threads is that of the one
   return (
@@ -67,7 +71,7 @@ function Rows({ report }: { report: Report }): JSX.Element | null {
       <h2>By thread</h2>
       <ol class="threads split">
         {threads.map((thread, at) => (
-          <Row key={at} thread={thread} />
+          <Row key={at} thread={thread} longest={longest} />
         ))}
       </ol>
       {threads.every(({ states }) => states.length === 0) && (
