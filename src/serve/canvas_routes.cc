@@ -149,7 +149,7 @@ class CanvasRoutes {
     const Result<double> least = share_of(request, "min", options.least);
     if (!least) return refusal(least.error());
     options.least = *least;
-    if (!is_flame_of_calls(options.weight)) return sampled_flame(request, options);
+    if (!is_flame_of_calls(options.weight)) return flame_of_rows(request, options);
     Response refused;
     // Layers are chosen on the way, so that one index does for all of them.
     const std::optional<AskedCanvas> asked = ask(request, refused, /*by_layer=*/false);
@@ -291,10 +291,13 @@ class CanvasRoutes {
     return chosen;
   }
 
-  Response sampled_flame(Request& request, const FlameOptions& options) const {
+  // Of samples, and of regions by what they counted: these are not in the index.
+  Response flame_of_rows(Request& request, const FlameOptions& options) const {
     const Result<RecordingLease> lease = lease_part(request);
     if (!lease) return refused_lease(lease.error());
-    const Result<Flame> found = flame_of_samples(lease->store(), options);
+    const Result<Flame> found = is_flame_of_regions(options.weight)
+                                    ? flame_of_regions(lease->store(), options)
+                                    : flame_of_samples(lease->store(), options);
     return found ? json_response(flame_json(*found, options.in_time))
                  : lease->refused(found.error());
   }

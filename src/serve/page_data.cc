@@ -211,7 +211,8 @@ class PageData::State {
   }
 
   Status ask_statements() {
-    for (const char* name : {"event_count", "sampled_events", "calls", "file_times"}) {
+    for (const char* name :
+         {"event_count", "sampled_events", "region_events", "calls", "file_times"}) {
       FATHOM_ASSIGN(statements_[name], site_.query(statement(name)));
     }
     for (const std::int64_t bins : {600, 200, 60, 10}) {
@@ -240,6 +241,8 @@ class PageData::State {
     std::vector<std::string> weights = {"time", "cpu", "offcpu", "bytes", "calls"};
     for (std::string& event : first_texts(statements_["sampled_events"], kMostEvents))
       weights.push_back(std::move(event));
+    for (const std::string& event : first_texts(statements_["region_events"], kMostEvents))
+      weights.push_back("region:" + event);
     constexpr std::string_view kOrders[] = {"&invert=0", "&invert=1", "&order=time&invert=0"};
     Room left = room(kMostOfFlames, std::size(kOrders) * weights.size());
     for (const std::string_view order : kOrders) {

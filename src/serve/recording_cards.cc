@@ -38,6 +38,23 @@ std::string reason_of(const std::vector<trace::Part>& parts) {
   return join(reasons, "; ");
 }
 
+std::optional<std::int64_t> exit_status_of(const std::vector<trace::Part>& parts) {
+  const std::optional<std::int64_t> first = parts.front().manifest.exit_status;
+  const bool alike = std::ranges::all_of(
+      parts, [&](const trace::Part& part) { return part.manifest.exit_status == first; });
+  return alike ? first : std::nullopt;
+}
+
+// Of several recordings, all together: none where one of them does not know.
+std::optional<std::int64_t> overhead_of(const std::vector<trace::Part>& parts) {
+  std::int64_t sum = 0;
+  for (const trace::Part& part : parts) {
+    if (!part.manifest.overhead_ns) return std::nullopt;
+    add_to(sum, *part.manifest.overhead_ns);
+  }
+  return sum;
+}
+
 RecordingCard read_card(const std::string& path, const trace::NameResolver& names) {
   RecordingCard card;
   const Result<analysis::Info> info = analysis::read_info(path, names);
@@ -50,6 +67,8 @@ RecordingCard read_card(const std::string& path, const trace::NameResolver& name
   card.state = analysis::state_of(parts);
   card.state_reason = reason_of(parts);
   card.wall_ns = analysis::known_wall_ns(parts, analysis::shifts_of(parts));
+  card.exit_status = exit_status_of(parts);
+  card.overhead_ns = overhead_of(parts);
   card.layers = analysis::layers_of(parts);
   card.losses = analysis::losses_of(parts);
   for (const trace::Part& part : parts) add_once(card.hosts, part.manifest.host.hostname);

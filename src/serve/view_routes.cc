@@ -52,6 +52,8 @@ void write_card(JsonWriter& json, const KnownRecording& recording, const Recordi
   json.key("state").value(trace::to_text(card.state));
   if (!card.state_reason.empty()) json.key("state_reason").value(card.state_reason);
   json.key("wall_ns").value(card.wall_ns ? Value(*card.wall_ns) : Value());
+  if (card.exit_status) json.key("exit").value(*card.exit_status);
+  if (card.overhead_ns) json.key("overhead_ns").value(*card.overhead_ns);
   write_texts(json.key("hosts"), card.hosts);
   json.key("events").value(card.events);
   write_layers(json.key("layers"), card);

@@ -350,6 +350,22 @@ TEST_F(ViewRoutes, APartialRecordingSaysWhy) {
   EXPECT_EQ(run["state_reason"], "the recorder was killed");
 }
 
+TEST_F(ViewRoutes, ACardHasTheExitStatusAndTheCostOfRecording) {
+  const std::string manifest = site_.path("run/manifest.json");
+  json changed = json::parse(*read_file(manifest));
+  changed["exit_status"] = 3;
+  changed["overhead_ns"] = 1234;
+  ASSERT_TRUE(write_file_atomic(manifest, changed.dump(), 0600));
+  json run = told(site_.ask("GET", "/api/v1/page"))["recordings"][0];
+  EXPECT_EQ(run["exit"], 3);
+  EXPECT_EQ(run["overhead_ns"], 1234);
+  changed.erase("exit_status");
+  changed.erase("overhead_ns");
+  ASSERT_TRUE(write_file_atomic(manifest, changed.dump() + " ", 0600));
+  run = told(site_.ask("GET", "/api/v1/page"))["recordings"][0];
+  EXPECT_FALSE(run.contains("exit") || run.contains("overhead_ns"));
+}
+
 TEST_F(ViewRoutes, ACutFileIsToldOnce) {
   std::filesystem::resize_file(site_.path("run/summary.parquet"), 100);
   std::filesystem::resize_file(site_.path("run/threads.parquet"), 100);

@@ -26,6 +26,14 @@ Result<Server> open_door(Router& router, const ViewServiceOptions& options) {
   return Server::take(router, std::move(listener));
 }
 
+// Where ssh on this machine connects to. An address that stands for all of them is no place to
+// connect to: Server::local_url() has one of this machine in its stead.
+Result<std::string> local_place(const Server& server, const ViewServiceOptions& options) {
+  if (server.port() == 0) return absolute_path(options.socket);
+  const std::string url = server.local_url();
+  return url.substr(url.find("//") + 2);
+}
+
 }  // namespace
 
 Status serve_view(const ViewServiceOptions& options,
@@ -49,7 +57,12 @@ Status serve_view(const ViewServiceOptions& options,
   add_page_data_routes(router, {&recordings, &cards, &looks, "view", options.not_shown});
   add_page_routes(router, files);
   add_description_route(router);
-  ready({server.url() + "/?token=" + token, token, server.port(), [&server] { server.stop(); }});
+  FATHOM_ASSIGN(std::string local, local_place(server, options));
+  ready({.url = server.url() + "/?token=" + token,
+         .token = token,
+         .port = server.port(),
+         .local = std::move(local),
+         .stop = [&server] { server.stop(); }});
   server.when_stopping([&last_resort] { last_resort.begin(); });
   server.run();
   return {};

@@ -28,6 +28,7 @@ struct ViewAddress {
   std::string url;  // with the token
   std::string token;
   std::uint16_t port = 0;  // 0: a socket of the file system
+  std::string local;       // how this machine reaches it: HOST:PORT, or the socket's absolute path
   std::function<void()> stop;
 };
 

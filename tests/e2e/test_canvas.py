@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What the page draws is what SQL says: real recordings, asked as the page asks."""
 
+import json
 import random
 import sys
 import time
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -151,6 +153,25 @@ def test_canvas_of_a_selection(box: Box) -> None:
             check(f"rows of the export of {given}", count + 1, export.count("\n"))
             heat = asked(view, f"heatmap?rows=process&what=bytes&top=2000&{given}")
             check(f"heat map of {given}", bytes_moved or 0, sum(sum(row) for row in heat["cells"]))
+
+
+def test_canvas_of_counts_on_regions(box: Box) -> None:
+    """A flame graph by what regions counted: all of it is what the outermost regions have."""
+    box.record(box.kit.victim("counted"), options=("--region-events", "page-faults,task-clock"))
+    statements = json.loads((Path(__file__).parents[2] / "web/questions.json").read_text())["statements"]
+    with viewing(box) as view:
+        check("offered", [["page-faults"], ["task-clock"]], view.rows(statements["region_events"]))
+        for event, unit in (("page-faults", "page-faults"), ("task-clock", "ns")):
+            counted = f"(SELECT *, CAST(args['{event}'] AS BIGINT) AS n FROM events WHERE args['{event}'] IS NOT NULL)"
+            around = "o.tid = c.tid AND o.depth < c.depth AND o.ts <= c.ts AND o.ts + o.dur >= c.ts + c.dur"
+            outermost = f"NOT EXISTS (SELECT 1 FROM {counted} o WHERE {around})"
+            total = view.rows(f"SELECT CAST(sum(n) AS BIGINT) FROM {counted} c WHERE {outermost}")[0][0]
+            for order in ("&invert=0", "&invert=1", "&order=time"):
+                flame = asked(view, f"flame?weight=region:{event}&min=0{order}")
+                check(f"{event}, {order}", (total, unit), (flame["total"], flame["unit"]))
+                check(f"own of {event}, {order}", total, sum(flame["nodes"]["self"]))
+        refused = view.ask("GET", API + "flame?weight=region:cycles", status=404).json
+        check_true(f"says what to record: {refused}", "--region-events cycles" in str(refused))
 
 
 def test_canvas_of_sums(box: Box) -> None:

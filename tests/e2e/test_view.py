@@ -443,6 +443,23 @@ def test_view_socket(box: Box) -> None:
     check("what was there", "mine", path.read_text())
 
 
+def check_forwarded(box: Box, env: dict[str, str]) -> None:
+    """What `ssh -L` is told leads to where the page listens, whatever that is."""
+    asked = {
+        ("--listen", "127.0.0.2:0"): "PORT:127.0.0.2:PORT",
+        ("--listen", "[::1]:0"): "'PORT:[::1]:PORT'",
+        ("--listen", "0.0.0.0:0"): "PORT:127.0.0.1:PORT",
+        ("--socket", "./s.sock"): f"8080:{box.dir}/s.sock",
+    }
+    for words, forwarded in asked.items():
+        view = View(box, box.trace, *words, env=env)
+        line = view.process.stdout.readline().decode() if view.process.stdout else ""
+        told = re.search(r" -L (\S+) ", line)
+        check(" ".join(words), forwarded.replace("PORT", str(view.port)), told and told[1])
+        view.process.send_signal(signal.SIGINT)
+        box.finish(view.process)  # says on stderr where others can reach it
+
+
 def test_view_over_ssh(box: Box) -> None:
     """The line that leads here from another machine; a browser only where there is a display."""
     record_files(box)
@@ -457,6 +474,7 @@ def test_view_over_ssh(box: Box) -> None:
     check_true(f"line {line!r}", f" -L {view.port}:{HOST}:{view.port} " in line and line.endswith("@10.0.0.9\n"))
     view.stop()
     check_true("no display, no browser", not opened.exists())
+    check_forwarded(box, env)
     del env["SSH_CONNECTION"]
     view = View(box, box.trace, env={**env, "DISPLAY": ":9"})
     box.wait_for("browser", opened.exists)

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "analysis/canvas/byte_tellers.h"
+#include "analysis/canvas/flame_stacks.h"
 #include "analysis/canvas/flame_stretches.h"
 #include "analysis/canvas/flame_sums.h"
 #include "analysis/canvas/track_choice.h"
@@ -23,90 +24,10 @@ namespace fathom::analysis {
 namespace {
 
 constexpr std::int64_t kEventsOfTurn = 1 << 18;
-// Of a picture in the order of time, however wide it is: what is smaller is never seen.
-constexpr double kLeastStretch = 0.00001;
-
-enum class CallWeight : std::uint8_t { kTime, kBytes, kCalls };
-
-// What an event has for itself: all of it, less what the events inside it have.
-template <class Tree>
-class CallStacks {
- public:
-  CallStacks(Tree& tree, CallWeight weight, const Window& window)
-      : tree_(tree), weight_(weight), window_(window) {}
-
-  // Nothing is open; calls that come now are below `root`.
-  void begin(std::uint32_t root) {
-    open_.clear();
-    root_ = root;
-  }
-  // `tells`: its bytes are not those of another layer.
-  void add(const CanvasEvent& event, std::uint32_t frame, bool wanted, bool tells) {
-    const std::int64_t begin = std::max(event.ts, window_.from);
-    const std::int64_t end = std::min(event.ts + event.dur, window_.to);
-    while (!open_.empty() && (open_.back().depth >= event.depth || open_.back().end < end))
-      open_.pop_back();
-    if (!wanted) return;
-    const std::int64_t amount = amount_of(event, end - begin, tells);
-    if (!open_.empty() && weight_ != CallWeight::kCalls) take(open_.back(), amount);
-    const std::uint32_t node = tree_.child(open_.empty() ? root_ : open_.back().node, frame);
-    auto& sum = tree_.at(node);
-    add_to(sum.self, amount);
-    sum.calls++;
-    sum.start = std::min(sum.start, event.ts);
-    open_.push_back({event.depth, end, node, amount});
-  }
-
- private:
-  struct Open {
-    std::int64_t depth, end;
-    std::uint32_t node;
-    std::int64_t left;  // of its own amount
-  };
-  [[nodiscard]] std::int64_t amount_of(const CanvasEvent& event, std::int64_t time,
-                                       bool tells) const {
-    if (weight_ == CallWeight::kTime) return time;
-    if (weight_ == CallWeight::kCalls) return 1;
-    return tells ? event.bytes : 0;
-  }
-  // A call cannot have less than nothing: a read() inside may move more than was asked for.
-  void take(Open& open, std::int64_t amount) {
-    amount = std::min(amount, open.left);
-    open.left -= amount;
-    tree_.at(open.node).self -= amount;
-  }
-
-  Tree& tree_;
-  CallWeight weight_;
-  Window window_;
-  std::uint32_t root_ = Tree::kRoot;
-  std::vector<Open> open_;
-};
 
 CallWeight weight_of(const std::string& weight) {
   if (weight == "bytes") return CallWeight::kBytes;
   return weight == "calls" ? CallWeight::kCalls : CallWeight::kTime;
-}
-
-Flame finished(Flame flame, const FlameOptions& options, std::string unit) {
-  flame.weight = options.weight;
-  flame.unit = std::move(unit);
-  return flame;
-}
-
-Flame shown(const FlameSums& sums, const FlameOptions& options) {
-  return options.invert ? sums.inverted().shown(options.least) : sums.shown(options.least);
-}
-
-std::int64_t least_stretch(std::int64_t total, const FlameOptions& options) {
-  const double share = std::clamp(options.least, kLeastStretch, 1.0);
-  return static_cast<std::int64_t>(static_cast<double>(total) * share);
-}
-
-Status check(const FlameOptions& options) {
-  if (!options.in_time || !options.invert) return {};
-  return usage_error("callers below their functions are in no order of time",
-                     "leave out order=time or invert=1");
 }
 
 // The condition on rows of `samples`, and the unit of their weights.
@@ -251,7 +172,7 @@ bool is_flame_of_calls(const std::string& weight) {
 
 Result<Flame> flame_of_calls(const Canvas& canvas, const FlameOptions& options,
                              const RowFilter& filter, const CanvasProgress& progress) {
-  FATHOM_TRY(check(options));
+  FATHOM_TRY(check_order(options));
   const CallWeight weight = weight_of(options.weight);
   const char* units[] = {"ns", "bytes", "calls"};
   const char* unit = units[static_cast<int>(weight)];
@@ -260,16 +181,16 @@ Result<Flame> flame_of_calls(const Canvas& canvas, const FlameOptions& options,
   FATHOM_TRY(pass.find_tellers());
   FlameSums sums(frames);
   FATHOM_TRY(pass.add_to_tree(sums, [](const Track&) { return FlameSums::kRoot; }));
-  if (!options.in_time) return finished(shown(sums, options), options, unit);
+  if (!options.in_time) return finished_flame(shown_tree(sums, options), options, unit);
   FlameStretches stretches(frames, least_stretch(sums.total(), options));
   FATHOM_TRY(pass.add_to_tree(stretches, [&](const Track& track) {
     return stretches.child(FlameStretches::kRoot, frames.number(thread_words(track, canvas), ""));
   }));
-  return finished(stretches.shown(), options, unit);
+  return finished_flame(stretches.shown(), options, unit);
 }
 
 Result<Flame> flame_of_samples(Store& store, const FlameOptions& options) {
-  FATHOM_TRY(check(options));
+  FATHOM_TRY(check_order(options));
   auto [where, unit] = samples_of(options.weight);
   StackShapes shapes;
   FATHOM_TRY(shapes.load(store, where));
@@ -297,10 +218,10 @@ Result<Flame> flame_of_samples(Store& store, const FlameOptions& options) {
     add_to(sum.calls, int_of(row[2]));
     sum.start = std::min(sum.start, int_of(row[3]));
   }
-  if (!options.in_time) return finished(shown(sums, options), options, unit);
+  if (!options.in_time) return finished_flame(shown_tree(sums, options), options, unit);
   FlameStretches stretches(frames, least_stretch(sums.total(), options));
   FATHOM_TRY(add_samples(store, where, shapes, frames, stretches));
-  return finished(stretches.shown(), options, unit);
+  return finished_flame(stretches.shown(), options, unit);
 }
 
 }  // namespace fathom::analysis

@@ -14,8 +14,10 @@
 namespace fathom::analysis {
 
 struct FlameOptions {
-  std::string weight = "time";  // time, calls, bytes, cpu, offcpu, or the name of a sampled event
-  bool invert = false;          // callers below the functions that they called
+  // time, calls, bytes; cpu, offcpu, or the name of a sampled event; region:EVENT, an event that
+  // was counted on regions
+  std::string weight = "time";
+  bool invert = false;  // callers below the functions that they called
   // A node for each stretch of time, as flame_stretches.h has it. Not with `invert`.
   bool in_time = false;
   double least =
@@ -36,8 +38,10 @@ struct Flame {
   std::int64_t left_out = 0;  // calls and samples whose stacks are told by their callers alone
 };
 
-// Whether the weight is that of calls: these are in the canvas. Others are in samples.
+// Whether the weight is that of calls: these are in the canvas.
 [[nodiscard]] bool is_flame_of_calls(const std::string& weight);
+// Whether it is an event that regions counted. What is neither is in samples.
+[[nodiscard]] bool is_flame_of_regions(const std::string& weight);
 
 // Of calls that touch the window, cut to it, and that the filter leaves: time, hosts, processes,
 // threads, layers. Its names and condition must be those that the canvas was made with (show_rows
@@ -49,5 +53,8 @@ Result<Flame> flame_of_calls(const Canvas& canvas, const FlameOptions& options,
 // Of the samples that the store shows (filtered_views.h leaves a part). kNotFound, with a hint,
 // where nothing has that weight.
 Result<Flame> flame_of_samples(Store& store, const FlameOptions& options);
+// The same of regions with such a count, each less what the regions inside it counted. A count has
+// no time: of a region that the filter cuts, all of it is shown.
+Result<Flame> flame_of_regions(Store& store, const FlameOptions& options);
 
 }  // namespace fathom::analysis

@@ -23,6 +23,7 @@ class FlameSums {
   // The same stacks from their innermost function on.
   [[nodiscard]] FlameSums inverted() const;
   [[nodiscard]] std::int64_t total() const;
+  [[nodiscard]] bool is_empty() const { return tree_.size() == 1; }
   // As columns, without what is too small to be seen.
   [[nodiscard]] Flame shown(double least) const;
 

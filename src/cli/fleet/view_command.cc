@@ -98,17 +98,16 @@ std::string ssh_host() {
 }
 
 // What to type on the machine that has the browser.
-std::string forward_line(const serve::ViewAddress& address, const Arguments& a) {
+std::string forward_line(const serve::ViewAddress& address) {
   const std::string host = ssh_host();
   if (host.empty()) return "";
   const std::string port = std::to_string(address.port == 0 ? 8080 : address.port);
-  const std::string end = address.port == 0 ? shell_quote(a.socket) : "127.0.0.1:" + port;
-  return "ssh -N -L " + port + ":" + end + " " + user_name() + "@" + host;
+  return "ssh -N -L " + shell_quote(port + ":" + address.local) + " " + user_name() + "@" + host;
 }
 
-void announce(const serve::ViewAddress& address, const Arguments& a) {
+void announce(const serve::ViewAddress& address) {
   std::string text = "ready " + address.url + "\n";
-  const std::string line = forward_line(address, a);
+  const std::string line = forward_line(address);
   if (!line.empty()) text += "on your own machine: " + line + "\n";
   if (const Status printed = print(text); !printed) tell(printed.error());
   std::fflush(stdout);
@@ -127,7 +126,7 @@ Result<int> run(Parser& parser) {
   OpenedBrowser browser;
   const Status served = serve::serve_view(options, [&](const serve::ViewAddress& address) {
     guard_server(address.stop);
-    announce(address, arguments);
+    announce(address);
     if (!arguments.stays_closed && address.port != 0) browser.open(address.url);
   });
   guard_server({});

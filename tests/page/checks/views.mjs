@@ -31,15 +31,44 @@ export async function checkTheOverviewSaysWhatTheReportSays(browser) {
     const [{ n }] = sql(path, "SELECT count(*) AS n FROM events");
     assert.match(card, new RegExp(`Events\\s+${n}\\b`));
     assert.match(await page.locator("header").innerText(), new RegExp(`, ${n} events`));
-    for (const fact of [/work --fast/, /1\.00 ms/, /alpha/, /posix: 3 \(spool full\)/, /complete/])
+    for (const fact of [/work --fast/, /1\.00 ms/, /alpha/, /posix: 3 \(spool full\)/, /complete/, /Exit status\s+0/])
       assert.match(card, fact);
     assert.match(await page.locator(".insight").innerText(), /The recording is incomplete/);
+  });
+}
+
+// The bars of threads are those of `report threads`, and one of them can be selected.
+export async function checkEachThreadsTimeIsWhatTheReportSays(browser) {
+  await onGolden(browser, ["waits"], "#overview", async (page, path) => {
+    await answered(page);
+    const table = JSON.parse(said(["report", path, "threads", "--format", "json", "--top", "0"])).threads;
+    const wanted = [...table].sort((a, b) => b.wall - a.wall).map(({ name, tid }) => `${name} (${tid})`);
+    assert.deepEqual(await page.locator(".threads li > :first-child").allInnerTexts(), wanted);
+    const drawn = await page.$$eval(".threads .bar", (bars) =>
+      bars.map((bar) => [...bar.children].map((part) => part.clientWidth / bar.clientWidth)),
+    );
+    for (const [at, name] of wanted.entries()) {
+      const thread = table.find((one) => `${one.name} (${one.tid})` === name);
+      const states = [thread.running, thread.waiting, thread.ready].filter((time) => time > 0);
+      assert.equal(drawn[at].length, states.length, name);
+      for (const [part, time] of states.entries())
+        assert.ok(Math.abs(drawn[at][part] - time / thread.wall) < 0.02, `${name}: ${drawn[at]}`);
+    }
+    await page.getByText("All 5 threads").click();
+    await sameTable(page, "Threads", said(["report", path, "threads"]));
+    await page.locator(".threads").getByRole("button", { name: "mate (11)" }).click();
+    await page.waitForFunction(() => location.hash.includes("tid=11"));
+    assert.match(page.url(), /#overview\?.*pid=10/);
   });
 }
 
 export async function checkAnInsightLeadsToItsPlace(browser) {
   await onGolden(browser, ["small"], "#overview", async (page) => {
     await answered(page);
+    const why = page.locator(".insight details");
+    await why.locator("summary").click();
+    const [command] = /fathom show \S+ \S+/.exec(await why.innerText());
+    assert.match(said(command.split(" ").slice(1)), /The recording is incomplete/);
     await page.locator(".insight").getByRole("button").click();
     await page.waitForFunction(() => location.hash.startsWith("#timeline"));
     await page.goBack();

@@ -17,6 +17,8 @@ export interface Recording {
   state: RecordingState;
   state_reason?: string; // why it is partial
   wall_ns: number;
+  exit?: number; // the program's status
+  overhead_ns?: number; // an estimate of what recording took
   hosts: string[];
   events: number; // of all layers: samples and counters too
   layers: LayerFacts[];

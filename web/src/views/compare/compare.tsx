@@ -12,6 +12,7 @@ import { Answered, Empty } from "../../shell/states";
 import { recording, recordings } from "../../state/page";
 import { select, selection, setting } from "../../state/selection";
 import { Difference } from "../flame/difference";
+import { useWeights } from "../flame/weights";
 import { RunCard } from "../overview/run_card";
 import { useAnswer } from "../parts/answer";
 import { Choice, options, Switch } from "../parts/choice";
@@ -47,15 +48,11 @@ function useFlame(side: () => string) {
 function Flames({ before, after }: { before: string; after: string }): JSX.Element {
   const old = useFlame(() => beforeId.value || before);
   const now = useFlame(() => recording.value?.id ?? after);
+  const weights = useWeights(() => [beforeId.value || before, recording.value?.id ?? after]);
   return (
     <section aria-label="Differential flame graph">
       <div class="tools" role="toolbar" aria-label="Differential flame graph">
-        <Choice
-          name="compare.weight"
-          label="Weight"
-          usual={usualWeight.value}
-          options={options(["time", "time"], ["cpu", "CPU time"], ["bytes", "bytes"], ["calls", "calls"])}
-        />
+        <Choice name="compare.weight" label="Weight" usual={usualWeight.value} options={weights} />
         <Choice
           name="flame.width"
           label="Width"
@@ -130,7 +127,16 @@ export function Compare(): JSX.Element {
   const before = others.find(({ id }) => id === beforeId.value) ?? others[0];
   if (!after || !before) {
     return (
-      <Empty what="There is only one recording" hint="fathom view BEFORE AFTER opens two, which can be compared." />
+      <Empty
+        what="There is only one recording"
+        hint={
+          <>
+            <code>fathom view BEFORE AFTER</code> opens two, which can be compared. Of several runs each, put the
+            recordings into two directories: <code>fathom view BEFORE/ AFTER/</code> compares all runs of one with all
+            of the other.
+          </>
+        }
+      />
     );
   }
   return (

@@ -12,11 +12,12 @@ import { inFile, recording, recordings } from "../../state/page";
 import { changeSetting, isLimited, part, selection } from "../../state/selection";
 import { useAnswer } from "../parts/answer";
 import { patiently } from "../parts/patience";
-import { Choice, options, Search, Switch, type Option } from "../parts/choice";
+import { Choice, options, Search, Switch } from "../parts/choice";
 import { Difference } from "./difference";
 import { Sandwich } from "./sandwich";
 import { against, mode, search, usualWeight, weight } from "./settings";
 import { Single } from "./single";
+import { useWeights } from "./weights";
 
 const MODES = options(
   ["left", "left heavy"],
@@ -26,13 +27,6 @@ const MODES = options(
   ["diff", "compare with another recording"],
 );
 const MODES_OF_ONE = MODES.filter(({ value }) => value !== "diff");
-const WEIGHTS = options(
-  ["time", "time"],
-  ["cpu", "CPU time"],
-  ["offcpu", "time off CPU"],
-  ["bytes", "bytes"],
-  ["calls", "calls"],
-);
 
 interface Question {
   wish: FlameWish;
@@ -46,16 +40,6 @@ function askFlame({ wish, part: of }: Question, signal: AbortSignal): Promise<Fl
 function wished(): FlameWish {
   const order = mode.value === "time" ? "time" : "tree";
   return { weight: weight.value, order, invert: mode.value === "inverted", min: 0.0002 };
-}
-
-// Events that were sampled can be weights, too.
-function useEvents(): Option[] {
-  const asked = useAnswer(
-    () => selection.value.recording,
-    async (of, signal) => (await api.statement({ name: "sampled_events", recording: of }, signal)).rows,
-  );
-  const events = (asked.value ?? []).map(([event]) => String(event));
-  return events.map((event) => ({ value: event, title: `event ${escapeName(event)}` }));
 }
 
 function Against(): JSX.Element {
@@ -145,12 +129,12 @@ function Body({ tree }: { tree: FlameTree }): JSX.Element {
 
 export function Flame(): JSX.Element {
   const flame = useAnswer(() => ({ wish: wished(), part: part.value }), askFlame);
-  const events = useEvents();
+  const weights = useWeights(() => [selection.value.recording]);
   return (
     <div class="view flame">
       <div class="tools" role="toolbar" aria-label="Flame graph">
         <Choice name="flame.mode" label="Order" usual="left" options={inFile.value ? MODES_OF_ONE : MODES} />
-        <Choice name="flame.weight" label="Weight" usual={usualWeight.value} options={[...WEIGHTS, ...events]} />
+        <Choice name="flame.weight" label="Weight" usual={usualWeight.value} options={weights} />
         {mode.value === "diff" && <Against />}
         <Search name="flame.search" label="Search">
           <Found tree={flame.value} />

@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { escapeName } from "../../logic/escape";
 import type { TreeDiff } from "../../logic/flame_diff";
+import { isOfCalls } from "../../logic/flame_weights";
 import { functionSums, type FlameTree, type FunctionSum } from "../../logic/flame_tree";
 import { eventsNamed, samplesOf } from "../../logic/places";
 import type { TableData } from "../../logic/table";
@@ -22,10 +23,8 @@ export function layerOf(tree: FlameTree, node: number): string {
   return tree.names[tree.nodes.layer[node]!] ?? "";
 }
 
-const OF_CALLS = ["time", "bytes", "calls"]; // other weights are of samples
-
 function ofCalls(tree: FlameTree): boolean {
-  return OF_CALLS.includes(tree.weight);
+  return isOfCalls(tree.weight);
 }
 
 // To where the box's function took most time, of calls or of samples.

@@ -3,9 +3,12 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { escapeName } from "../../logic/escape";
+import { shellJoin } from "../../logic/fleet";
 import { placeOf } from "../../logic/places";
 import type { Insight } from "../../logic/report";
 import { humanNs } from "../../logic/units";
+import { recording } from "../../state/page";
+import { placeForCommands } from "../parts/command_place";
 import { goToPlace } from "../parts/go";
 
 function Place({ rule }: { rule: string }): JSX.Element {
@@ -24,6 +27,25 @@ function Place({ rule }: { rule: string }): JSX.Element {
   );
 }
 
+// Which rule it was, and how to see what it saw, or to do without it.
+function Why({ rule }: { rule: string }): JSX.Element {
+  const chosen = recording.value;
+  const command = shellJoin(["fathom", "show", chosen ? placeForCommands(chosen) : "TRACE", rule]);
+  return (
+    <details>
+      <summary>Why?</summary>
+      <p>
+        Rule <code>{escapeName(rule)}</code> found this. <code>{escapeName(command)}</code> shows the rows behind it.
+      </p>
+      <p>
+        A rule of the same id replaces it: a file <code>{escapeName(rule)}.sql</code> in{" "}
+        <code>~/.config/fathom/rules</code> whose query finds no row switches it off (docs/rules.md has the form of such
+        a file).
+      </p>
+    </details>
+  );
+}
+
 function One({ insight }: { insight: Insight }): JSX.Element {
   const { rule, severity, title, says, gain, why } = insight;
   return (
@@ -39,6 +61,7 @@ function One({ insight }: { insight: Insight }): JSX.Element {
       )}
       {severity !== "good" && insight.try && <p class="advice">Try: {escapeName(insight.try)}.</p>}
       <Place rule={rule} />
+      <Why rule={rule} />
     </li>
   );
 }

@@ -15,6 +15,7 @@ import { useReport } from "../parts/report_answer";
 import { Insights } from "./insights";
 import { RunCard } from "./run_card";
 import { SmallMultiples } from "./small";
+import { ThreadSplit } from "./thread_split";
 import { TimeSplit } from "./time_split";
 
 // Answered with null where layer cpu recorded nothing or the server does not say.
@@ -39,6 +40,7 @@ function Body({ report, time }: { report: Report; time: Asked<Report | null> }):
   return (
     <>
       <TimeSplit overview={report} time={time} />
+      <ThreadSplit />
       {!isLimited(selection.value) && <Insights insights={insightsOf(report)} />}
       <section aria-label="In words">
         <h2>In words</h2>

@@ -36,6 +36,10 @@ export function RunCard({ recording }: { recording: Recording }): JSX.Element {
           {recording.state_reason && `: ${escapeName(recording.state_reason)}`}
         </Fact>
         <Fact name="Duration">{humanNs(recording.wall_ns)}</Fact>
+        {recording.exit !== undefined && <Fact name="Exit status">{recording.exit}</Fact>}
+        {recording.overhead_ns !== undefined && (
+          <Fact name="Cost of recording">{humanNs(recording.overhead_ns)} (estimate)</Fact>
+        )}
         <Fact name="Hosts">{recording.hosts.map(escapeName).join(", ") || "unknown"}</Fact>
         <Fact name="Events">
           <EventCount key={recording.id} recording={recording.id} waiting="being counted…" />

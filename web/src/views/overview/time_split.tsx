@@ -31,7 +31,7 @@ export function timeShares(report: Report, how: Shade): Share[] {
     const share = sums.get(name) ?? { name, time: 0, share: 0, colour: "" };
     sums.set(name, { ...share, time: share.time + Number(row["time"]), share: share.share + Number(row["share"]) });
   }
-  return coloured(
+  return colouredStates(
     [...sums.values()].sort((a, b) => b.time - a.time),
     how,
   );
@@ -42,7 +42,7 @@ function stateOf({ name }: Share): string {
 }
 
 // A hue for each state; its causes take turns with tints of it, so that neighbours can be told apart.
-function coloured(shares: readonly Share[], how: Shade): Share[] {
+export function colouredStates(shares: readonly Share[], how: Shade): Share[] {
   const ground = rgbOf(how === "light" ? "#ffffff" : "#000000");
   const met = new Map<string, number>();
   return shares.map((share) => {

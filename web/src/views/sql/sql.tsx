@@ -4,26 +4,21 @@ import type { JSX } from "preact";
 import { useSignalEffect } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { api } from "../../api/client";
-import type { Recording } from "../../api/types";
 import { asPandas } from "../../logic/pandas";
 import { Answered } from "../../shell/states";
 import { page, recording } from "../../state/page";
 import { selection } from "../../state/selection";
 import { useAnswer } from "../parts/answer";
+import { placeForCommands } from "../parts/command_place";
 import { Editor } from "./editor";
 import { Result } from "./result";
 import { Schema } from "./schema";
 import { asked, draft, earlier, EXAMPLES, run, runs } from "./state";
 
-// A server's recordings are opened by their address.
-function placeOf(one: Recording): string {
-  return one.place ?? (page.value?.mode === "server" ? `${location.origin}/recordings/${one.id}` : one.name);
-}
-
 function CopyAsPandas(): JSX.Element {
   const [said, setSaid] = useState("");
   const copy = (): void => {
-    const text = asPandas(recording.value ? placeOf(recording.value) : "run.fathom", draft.value);
+    const text = asPandas(recording.value ? placeForCommands(recording.value) : "run.fathom", draft.value);
     navigator.clipboard.writeText(text).then(
       () => setSaid("copied"),
       () => setSaid("the browser does not allow it"),
