@@ -62,6 +62,7 @@ export class InsideTransport implements Transport {
       if (name === "next_match" || name === "match_before") {
         return this.match(String(values?.["text"]), Number(values?.["time"]), name === "match_before");
       }
+      if (name === "busiest") return this.busiest(String(values?.["said"]));
       if (name === "file_time") {
         return rowsWhere(this.table("file_times"), ([file]) => file === values?.["file"]);
       }
@@ -72,6 +73,12 @@ export class InsideTransport implements Transport {
       }
       return this.table(name);
     });
+  }
+
+  // Of the places that rules name: the file has their bins, by what the rule says.
+  private busiest(said: string): QueryAnswer {
+    const all = this.table("busiest");
+    return { ...all, rows: all.rows.filter(([place]) => place === said).map(([, ...bin]) => bin) };
   }
 
   private async promised<T>(make: () => T): Promise<T> {

@@ -3,14 +3,13 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { escapeName } from "../../logic/escape";
-import { placeOf } from "../../logic/places";
+import { placeIn, type Place as PlaceOf } from "../../logic/places";
 import type { Insight } from "../../logic/report";
 import { humanNs } from "../../logic/units";
 import { goToPlace } from "../parts/go";
 
-function Place({ rule }: { rule: string }): JSX.Element {
+function Place({ place }: { place: PlaceOf }): JSX.Element {
   const [failure, setFailure] = useState("");
-  const place = placeOf(rule);
   const go = (): void => {
     goToPlace(place).catch((error: unknown) => setFailure(error instanceof Error ? error.message : String(error)));
   };
@@ -25,7 +24,8 @@ function Place({ rule }: { rule: string }): JSX.Element {
 }
 
 function One({ insight }: { insight: Insight }): JSX.Element {
-  const { rule, severity, title, says, gain, why } = insight;
+  const { severity, title, says, gain, why } = insight;
+  const place = placeIn(insight.place);
   return (
     <li class={`insight ${severity}`}>
       <h3>
@@ -38,7 +38,7 @@ function One({ insight }: { insight: Insight }): JSX.Element {
         </p>
       )}
       {severity !== "good" && insight.try && <p class="advice">Try: {escapeName(insight.try)}.</p>}
-      <Place rule={rule} />
+      {place && <Place place={place} />}
     </li>
   );
 }
