@@ -44,6 +44,8 @@ export class InsideTransport implements Transport {
     return this.promised(() => {
       if (path === "/timeline") return this.timeline(params);
       if (path === "/event") return this.event(Number(params["row"]));
+      // Its boxes know their layer, and nothing else that a condition could speak of.
+      if (path === "/tracks" && params["where"]) throw this.wholeRunOnly();
       if (path === "/tracks") return this.tracks();
       const said = textsOf(params);
       if (said.some(([name, value]) => ofPart.includes(name) && value !== "")) throw this.wholeRunOnly();
@@ -106,7 +108,8 @@ export class InsideTransport implements Transport {
 
   private timeline(params: Params): unknown {
     const [from, to, width] = [params["from"], params["to"], params["width"]].map(Number);
-    return this.boxes.window(from ?? 0, to ?? 1, width ?? 1, (params["tracks"] ?? []) as readonly TrackId[]);
+    const layers = (params["layers"] ?? []) as readonly string[];
+    return this.boxes.window(from ?? 0, to ?? 1, width ?? 1, (params["tracks"] ?? []) as readonly TrackId[], layers);
   }
 
   // A recording that was exported while it was being made had its index half done, perhaps; nobody works on it any more.

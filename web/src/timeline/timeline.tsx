@@ -41,6 +41,7 @@ function useReactions(model: TimelineModel): void {
   useEffect(() => {
     const released = (event: KeyboardEvent): void => {
       if (event.key.toLowerCase() === "m") model.measuring.value = false;
+      if (["Control", "Shift", "Meta"].includes(event.key)) model.selectMarked();
     };
     addEventListener("keyup", released);
     return () => {
