@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { onGolden, said, sql, tableIn, tableOf } from "../golden_pages.mjs";
-import { accessProblems, answered, colours, openPage, stretches } from "../kit.mjs";
+import { accessProblems, answered, colours, openPage, settled, stretches } from "../kit.mjs";
 import { hostileName, realPage } from "../real.mjs";
 
 async function sameTable(page, title, text, titleInText = title) {
@@ -357,9 +357,10 @@ export async function checkViewsFitTheScreen(browser) {
       ["small", "training"],
       "#overview",
       async (page, _path, address) => {
-        for (const view of all) {
+        for (const view of [...all, "timeline"]) {
           await page.goto(`${address.split("?")[0]}#${view}`);
-          await answered(page);
+          if (view === "timeline") await settled(page);
+          else await answered(page);
           const main = await page.$eval("main", ({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
           assert.ok(main <= 0, `${view} is ${main} pixels too wide at ${width}`);
           // A server that still makes its index says 503, and is asked again.

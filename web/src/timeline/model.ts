@@ -11,6 +11,7 @@ import { hitAt, type Hit, type Scene } from "./hit";
 import { Loader } from "./loader";
 import type { Arrow } from "./picture";
 import { ancestorsOf, between, groupOf, isCounterGroup, rowsOf, totalHeight, type Row } from "./rows";
+import { withEdge } from "./step";
 import { TileStore } from "./tiles";
 import { withTracks } from "./track_selection";
 import type { Refusal } from "../api/transport";
@@ -260,7 +261,15 @@ export class TimelineModel {
 
   scrollToThread(tid: number | null): void {
     const row = this.rows.peek().find((each) => each.track.tid === tid && !each.pinned);
-    if (!row || tid === null) return;
+    if (row && tid !== null) this.scrollToRow(row);
+  }
+
+  scrollToTrack(id: TrackId): void {
+    const row = this.rows.peek().find((each) => each.track.id === id && !each.pinned);
+    if (row) this.scrollToRow(row);
+  }
+
+  private scrollToRow(row: Row): void {
     const { height } = this.size.peek();
     const top = this.top.peek();
     if (row.y < top || row.y + row.height > top + height) this.scrollTo.value = { y: Math.max(0, row.y - height / 3) };
@@ -280,6 +289,13 @@ export class TimelineModel {
     const from = Math.max(0, Math.floor(Math.min(range.from, range.to)));
     const to = Math.ceil(Math.max(range.from, range.to));
     if (to > from) select({ from, to });
+  }
+
+  // The edge of the chosen event, else of what is on screen.
+  selectEdge(edge: "from" | "to"): void {
+    const [event, camera] = [this.chosen.peek(), this.camera.peek()];
+    const [begin, end] = event ? [event.start, event.start + Math.max(event.dur, 1)] : [camera.from, camera.to];
+    select(withEdge(selection.peek(), edge, Math.min(edge === "from" ? begin : end, this.wall.peek())));
   }
 
   choose(hit: Hit | null): void {

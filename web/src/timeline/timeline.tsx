@@ -83,7 +83,7 @@ function Tracks({ model }: { model: TimelineModel }): JSX.Element {
             tabIndex={0}
             aria-busy={model.busy.value}
             aria-label={describe(model)}
-            aria-keyshortcuts="w a s d f . ,"
+            aria-keyshortcuts="w a s d f . , [ ]"
           >
             <Surface model={model} pointer={pointer} />
             <HoverCard model={model} />
