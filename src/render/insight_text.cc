@@ -45,13 +45,14 @@ Table insight_table(const std::vector<analysis::Insight>& insights) {
                           {"says"},
                           {"gain", Measure::kNanoseconds},
                           {"why"},
-                          {"try"}},
+                          {"try"},
+                          {"place"}},
               .rows = {},
               .note = {}};
   for (const analysis::Insight& one : insights) {
     table.rows.push_back({one.rule, std::string(analysis::severity_name(one.severity)), one.title,
                           one.says, one.gain_ns ? Value(*one.gain_ns) : Value(), one.gain,
-                          one.advice});
+                          one.advice, one.place.empty() ? Value() : Value(one.place)});
   }
   return table;
 }

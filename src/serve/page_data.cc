@@ -41,7 +41,7 @@ constexpr std::int64_t kManyEvents = 2'000'000;
 // How finely something is asked for, the finest first.
 using Details = std::span<const std::string_view>;
 constexpr std::string_view kPlain[] = {""};
-constexpr std::string_view kTops[] = {"?top=1000", "?top=100"};
+constexpr std::string_view kTops[] = {"top=1000", "top=100"};
 constexpr std::string_view kShares[] = {"&min=0.0002", "&min=0.001", "&min=0.005", "&min=0.02",
                                         "&min=0.1"};
 constexpr std::string_view kHeats[] = {"&bins=240&top=64", "&bins=240&top=16", "&bins=60&top=16",
@@ -50,6 +50,8 @@ constexpr std::string_view kPlaces[] = {"&bins=200", "&bins=100&offset_bins=32",
                                         "&bins=50&offset_bins=16"};
 
 constexpr char kOverview[] = "/report/overview";
+constexpr std::string_view kWhere = " where ";
+constexpr std::int64_t kPlaceBins = 100;  // as in web/src/logic/places.ts
 constexpr char kTooLarge[] =
     R"({"error":"this answer is too large for the file; fathom view shows it"})";
 
@@ -92,6 +94,13 @@ std::string filled(std::string text, const std::map<std::string, std::int64_t>& 
   return text;
 }
 
+// {=rows} is SQL. It comes last: its own braces stay.
+std::string with_sql(std::string text, const std::string& name, const std::string& sql) {
+  const std::string place = "{=" + name + "}";
+  const std::size_t at = text.find(place);
+  return at == std::string::npos ? text : text.replace(at, place.size(), sql);
+}
+
 }  // namespace
 
 class PageData::State {
@@ -122,6 +131,7 @@ class PageData::State {
     FATHOM_TRY(put_answer("/page", page_));
     FATHOM_TRY(put_reports());
     FATHOM_TRY(ask_statements());
+    FATHOM_TRY(ask_places());
     FATHOM_TRY(put_flames());
     FATHOM_TRY(put_heat_maps());
     FATHOM_TRY(put_explained());
@@ -198,16 +208,59 @@ class PageData::State {
       if (asked == kOverview) {  // is there already
         FATHOM_TRY(put_answer(asked, overview_));
       } else {
-        FATHOM_TRY(
-            put_within(left, asked, one["top"].get<bool>() ? Details(kTops) : Details(kPlain)));
+        const char* const joint = asked.find('?') == std::string::npos ? "?" : "&";
+        const bool fewer = one["top"].get<bool>();
+        FATHOM_ASSIGN(const Answer answer, ask_within(left, fewer ? asked + joint : asked,
+                                                      fewer ? Details(kTops) : Details(kPlain)));
+        FATHOM_TRY(put_answer(asked, answer));
       }
     }
     return {};
   }
 
-  [[nodiscard]] std::string statement(const char* name) const {
+  [[nodiscard]] std::string statement(const std::string& name) const {
     const auto all = questions_.find("statements");
-    return all == questions_.end() ? "" : text_in(*all, name);
+    return all == questions_.end() ? "" : text_in(*all, name.c_str());
+  }
+
+  // When the rows of a rule's place ("events where …") took how much time, as the page asks a
+  // server.
+  Result<json> place_rows(const std::string& said) {
+    const std::size_t where = said.find(kWhere);
+    const std::int64_t width = std::max<std::int64_t>(1, (wall_ns_ + kPlaceBins - 1) / kPlaceBins);
+    const std::string rows = with_sql(
+        filled(statement("rows_of_" + said.substr(0, where)), {{"from", 0}, {"to", wall_ns_}}),
+        "where", said.substr(where + kWhere.size()));
+    FATHOM_ASSIGN(
+        const Answer answer,
+        site_.query(with_sql(filled(statement("busiest"), {{"from", 0}, {"width", width}}), "rows",
+                             "(" + rows + ")")));
+    const json table = parsed(answer.text);
+    return answer.status == 200 && table.is_object() && table.contains("rows") ? table["rows"]
+                                                                               : json::array();
+  }
+
+  // Of all places that insights name: rows of the statement `busiest`, each after what its rule
+  // says. Each place reads all events: of a very long recording they are not there.
+  Status ask_places() {
+    if (is_large()) return {};
+    json all = json::array();
+    const json overview = parsed(overview_.text);
+    for (const json& insight : overview.value("insights", json::array())) {
+      const std::string said = text_in(insight, "place");
+      if (said.find(kWhere) == std::string::npos) continue;
+      FATHOM_ASSIGN(const json rows, place_rows(said));
+      for (json row : rows) {
+        row.insert(row.begin(), said);
+        all.push_back(std::move(row));
+      }
+    }
+    const json table = {{"columns", json::array()},
+                        {"rows", std::move(all)},
+                        {"truncated", false},
+                        {"elapsed_ns", 0}};
+    statements_["busiest"] = {200, table.dump(-1, ' ', false, json::error_handler_t::replace)};
+    return {};
   }
 
   Status ask_statements() {

@@ -64,6 +64,13 @@ TEST_F(PageFile, HoldsWhatTheRoutesAnswer) {
               json::parse(site_.ask("GET", "/api/v1" + asked + detail).body.text))
         << asked;
   }
+  for (const std::string view : {"kernels", "copies"}) {
+    const std::string asked = "/report/" + view + "?by=device";
+    EXPECT_EQ(all.at(asked)["status"], 200) << asked;
+    EXPECT_EQ(all.at(asked)["answer"],
+              json::parse(site_.ask("GET", "/api/v1" + asked + "&top=1000").body.text));
+  }
+  EXPECT_TRUE(data["statements"]["busiest"]["rows"].is_array());
   EXPECT_EQ(all.at("/page")["answer"]["mode"], "file");
   EXPECT_EQ(all.at("/flame?weight=cpu&invert=0")["status"], 404);
   EXPECT_TRUE(data["statements"]["calls"]["rows"].is_array());

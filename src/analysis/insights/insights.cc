@@ -85,13 +85,18 @@ Result<std::optional<Insight>> ask(Store& store, const Rule& rule) {
   if (!says) return of_rule(rule, says.error());
   const Result<std::string> advice = fill_in(rule.advice, *found, found->rows[0]);
   if (!advice) return of_rule(rule, advice.error());
+  const Result<std::string> place = fill_in(rule.place, *found, found->rows[0]);
+  if (!place) return of_rule(rule, place.error());
+  if (!place->empty() && !is_place(*place))
+    return of_rule(rule, {Code::kCorrupt, "'" + *place + "' is no place", ""});
   return std::optional<Insight>({.rule = rule.id,
                                  .severity = rule.severity,
                                  .title = rule.title,
                                  .says = *says,
                                  .gain_ns = gain_in(*found),
                                  .gain = rule.gain,
-                                 .advice = *advice});
+                                 .advice = *advice,
+                                 .place = *place});
 }
 
 // Nothing saves more than the run took, and how grave it is depends on what it saves. False where

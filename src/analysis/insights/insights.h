@@ -24,6 +24,7 @@ struct Insight {
   std::optional<std::int64_t> gain_ns;
   std::string gain;  // how it was computed
   std::string advice;
+  std::string place;  // of rule.h, with values; "" where the rule has none
 };
 
 // The rules that are part of the program, by id.

@@ -14,12 +14,15 @@
 #include "base/plural.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "sql/quote.h"
 
 namespace fathom::analysis {
 namespace {
 
 constexpr std::string_view kSeverities[] = {"high", "medium", "low", "good"};
 constexpr std::string_view kEvidenceMark = "-- evidence:";
+constexpr std::string_view kPlaces[] = {"events where ", "samples where ", "processes where ",
+                                        "view "};
 
 using Header = std::map<std::string, std::string, std::less<>>;
 
@@ -67,7 +70,8 @@ Status check_keys(const Header& header, const std::string& where) {
       return bad_rule(where, "there is no '-- " + std::string(key) + ":'");
   }
   for (const auto& [key, text] : header) {
-    if (key != "gain" && key != "of" && std::ranges::find(kNeeded, key) == std::end(kNeeded))
+    if (key != "gain" && key != "of" && key != "place" &&
+        std::ranges::find(kNeeded, key) == std::end(kNeeded))
       return bad_rule(where, "unknown key '" + escape_control(key) + "'");
   }
   return {};
@@ -103,6 +107,13 @@ std::string plain_text(const Value& cell) {
   return number ? fmt::format("{:g}", *number) : "?";
 }
 
+std::string literal(const Value& cell) {
+  if (const auto* text = std::get_if<std::string>(&cell.data)) return sql::quote_literal(*text);
+  if (const auto* number = std::get_if<std::int64_t>(&cell.data)) return std::to_string(*number);
+  const std::optional<double> number = number_in(cell);
+  return number ? fmt::format("{}", *number) : "NULL";
+}
+
 // A form is one word; `count` may be followed by what is counted, in the singular.
 Result<std::string> shown(const Value& cell, std::string_view form) {
   constexpr std::string_view kCounted = "count ";
@@ -110,10 +121,11 @@ Result<std::string> shown(const Value& cell, std::string_view form) {
       form.starts_with(kCounted) ? trim(form.substr(kCounted.size())) : std::string_view();
   if (!noun.empty()) form = "count";
   if (form == "text") return plain_text(cell);
+  if (form == "sql") return literal(cell);
   const std::optional<double> number = number_in(cell);
   if (form != "count" && form != "bytes" && form != "ns" && form != "percent") {
     return Error{Code::kCorrupt, "'" + std::string(form) + "' is not a format",
-                 "use count, count NOUN, bytes, ns, percent or text"};
+                 "use count, count NOUN, bytes, ns, percent, text, or sql in a place"};
   }
   if (!number) return std::string("?");
   if (!noun.empty()) return counted_roughly(*number, noun);
@@ -127,6 +139,12 @@ Result<std::string> shown(const Value& cell, std::string_view form) {
 
 std::string_view severity_name(Severity severity) {
   return kSeverities[static_cast<std::size_t>(severity)];
+}
+
+bool is_place(std::string_view text) {
+  return std::ranges::any_of(kPlaces, [&](std::string_view each) {
+    return text.starts_with(each) && text.size() > each.size();
+  });
 }
 
 Result<Rule> parse_rule(std::string_view text, const std::string& where) {
@@ -146,6 +164,11 @@ Result<Rule> parse_rule(std::string_view text, const std::string& where) {
   rule.says = header["says"];
   rule.gain = header["gain"];
   rule.advice = header["try"];
+  rule.place = layer_sql(header["place"]);
+  // One that begins with a value is known when the rule is asked.
+  if (!rule.place.empty() && rule.place.front() != '{' && !is_place(rule.place))
+    return bad_rule(
+        where, "a place begins with 'events where', 'samples where', 'processes where' or 'view'");
   const std::string_view rest = text.substr(end);
   const std::size_t mark =
       rest.starts_with(kEvidenceMark) ? 0 : rest.find("\n" + std::string(kEvidenceMark));

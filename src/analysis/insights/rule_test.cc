@@ -57,6 +57,20 @@ TEST(Rule, SaysWhatARecordingMustHave) {
   EXPECT_EQ(rule->needs[2].least, 0);
 }
 
+TEST(Rule, APlaceIsAConditionWithValuesOrAView) {
+  const Result<Rule> rule = parse_rule(
+      without(kSound,
+              "-- title:", "-- place: events where layer IN @io AND pid = {n:sql}\n-- title:"),
+      "here");
+  ASSERT_TRUE(rule) << rule.error().message;
+  EXPECT_EQ(rule->place, "events where layer IN ('stdio', 'posix') AND pid = {n:sql}");
+  EXPECT_EQ(parse_rule(kSound, "here")->place, "");
+  EXPECT_TRUE(is_place("view gpu"));
+  EXPECT_TRUE(is_place("samples where ready > 0"));
+  EXPECT_FALSE(is_place("view "));
+  EXPECT_FALSE(is_place("counters where true"));
+}
+
 TEST(Rule, SaysWhatIsWrongWithIt) {
   const struct {
     std::string text, what;
@@ -66,6 +80,8 @@ TEST(Rule, SaysWhatIsWrongWithIt) {
       {without(kSound, "-- try:", "-- tip:"), "there is no '-- try:'"},
       {without(kSound, "-- gain:", "-- loss:"), "unknown key 'loss'"},
       {without(kSound, "-- title:", "-- of: read many\n-- title:"), "is not 'layer number'"},
+      {without(kSound, "-- title:", "-- place: files\n-- title:"), "a place begins with"},
+      {without(kSound, "-- title:", "-- place: events where \n-- title:"), "a place begins with"},
       {without(kSound, "low", "grave"), "the severity is high, medium, low or good"},
       {without(kSound, "a-rule", "A rule"), "an id is made of"},
       {without(kSound, "-- title: A title\n", "-- title\n"), "is not 'key: text'"},
@@ -94,6 +110,8 @@ TEST(Rule, FillsInValues) {
             "1.50 k files of 1 process, 2 processes");
   EXPECT_EQ(*filled("{none:count file}"), "?");
   EXPECT_EQ(*filled("{n} plain"), "1500 plain");
+  table.rows[0][4] = std::string("it's");
+  EXPECT_EQ(*filled("{n:sql} {time:sql} {name:sql} {none:sql}"), "1500 2500000000 'it''s' NULL");
   EXPECT_FALSE(filled("{other:count}"));
   EXPECT_FALSE(filled("{n:apples}"));
   EXPECT_FALSE(filled("{n:count"));

@@ -9,6 +9,7 @@
 
 #include "analysis/insights/insights.h"
 #include "analysis/insights/scene_test.h"
+#include "base/cell.h"
 #include "trace/testing/spool_builder.h"
 
 namespace fathom::analysis {
@@ -407,6 +408,16 @@ std::vector<Case> cases() {
   return all;
 }
 
+// How many rows the page finds at a place, by the question that a user may ask too.
+Result<std::int64_t> rows_at(Store& store, const std::string& place) {
+  const std::size_t where = place.find(" where ");
+  if (where == std::string::npos) return std::int64_t{place.starts_with("view ") ? 1 : 0};
+  FATHOM_ASSIGN(const Table rows,
+                store.query_untrusted("SELECT count(*) FROM " + place.substr(0, where) +
+                                      " WHERE (" + place.substr(where + 7) + ")"));
+  return int_of(rows.rows[0][0]);
+}
+
 Result<std::vector<Insight>> asked(const Scene& scene, const Rule& rule) {
   const trace::testing::TempDir directory;
   FATHOM_ASSIGN(Store store, scene.open(directory.path() + "/scene.fathom"));
@@ -414,6 +425,10 @@ Result<std::vector<Insight>> asked(const Scene& scene, const Rule& rule) {
   FATHOM_ASSIGN(const Table rows, evidence_of(store, rule));
   if (!found.empty() && rows.rows.empty())
     return Error{Code::kCorrupt, "it fires without evidence", ""};
+  if (!found.empty() && !found.front().place.empty()) {
+    FATHOM_ASSIGN(const std::int64_t at_place, rows_at(store, found.front().place));
+    if (at_place == 0) return Error{Code::kCorrupt, "nothing is at " + found.front().place, ""};
+  }
   return found;
 }
 
@@ -475,6 +490,23 @@ TEST(Rules, EveryOneHasItsCase) {
   for (const Rule& rule : *rules)
     EXPECT_NE(std::ranges::find(all, rule.id, &Case::rule), all.end()) << rule.id;
   EXPECT_EQ(all.size(), rules->size());
+}
+
+// What was lost is nowhere.
+TEST(Rules, EveryOneHasAPlaceThatTheRecordingHas) {
+  const Result<std::vector<Rule>> rules = own_rules();
+  ASSERT_TRUE(rules) << rules.error().message;
+  const std::vector<Case> all = cases();
+  for (const Rule& rule : *rules) {
+    SCOPED_TRACE(rule.id);
+    EXPECT_EQ(rule.place.empty(), rule.id == "events-lost");
+    const auto one = std::ranges::find(all, rule.id, &Case::rule);
+    ASSERT_NE(one, all.end());
+    const auto found = asked(one->fires, rule);  // fails where nothing is there
+    ASSERT_TRUE(found) << found.error().message;
+    ASSERT_EQ(found->size(), 1U);
+    EXPECT_EQ(found->front().place.empty(), rule.place.empty());
+  }
 }
 
 TEST(Rules, SayNothingAboutAnEmptyRecording) {

@@ -43,6 +43,7 @@ Result<Table> causes(Store& store, const ViewOptions& options) {
           "SELECT host, device, cause, layer, name, CAST(sum(time) AS BIGINT) AS idle, "
           "100.0 * sum(time) / sum(sum(time)) OVER (PARTITION BY host, device) AS share, "
           "CAST(sum(stretches) AS BIGINT) AS stretches, max(longest) AS longest, "
+          "arg_max(longest_at, longest) AS longest_at, "
           "count(*) OVER () AS all_rows FROM gpu_idle_times WHERE cause <> 'busy' "
           "GROUP BY host, device, cause, layer, name ORDER BY idle DESC, host, device, cause, "
           "layer, name {}",
@@ -52,8 +53,9 @@ Result<Table> causes(Store& store, const ViewOptions& options) {
   set_measures(table, {{"idle", kNanoseconds},
                        {"share", kPercent},
                        {"stretches", kCount},
-                       {"longest", kNanoseconds}});
-  set_ranks(table, {"stretches", "layer", "longest", "host"});
+                       {"longest", kNanoseconds},
+                       {"longest_at", kNanoseconds}});
+  set_ranks(table, {"longest_at", "stretches", "layer", "longest", "host"});
   if (all > 0)
     table.note =
         "what the thread did that launched the next work; launch: in the launch call; start: from "

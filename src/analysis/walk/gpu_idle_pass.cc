@@ -124,7 +124,8 @@ class GpuIdlePass {
   }
 
   void end_work(std::uint32_t code) {
-    sweep_.add({code, Idle::kBusy, {}}, devices_[code].until - devices_[code].since);
+    const Device& device = devices_[code];
+    sweep_.add({code, Idle::kBusy, {}}, device.since, device.until - device.since);
   }
 
   // Traces of others give a device's work a process of its own: then it is the only one that calls.
@@ -138,7 +139,8 @@ class GpuIdlePass {
   void split(const Launch& gap, const Launch* call) {
     const std::uint32_t device = gap.who & ~kGap;
     const auto add = [&](Idle cause, std::int64_t from, std::int64_t to) {
-      sweep_.add({device, cause, {}}, std::min(to, gap.end) - std::max(from, gap.begin));
+      const std::int64_t begin = std::max(from, gap.begin);
+      sweep_.add({device, cause, {}}, begin, std::min(to, gap.end) - begin);
     };
     if (call == nullptr) return add(Idle::kUnknown, gap.begin, gap.end);
     if (call->end <= gap.begin) return add(Idle::kQueued, gap.begin, gap.end);
@@ -186,6 +188,7 @@ class GpuIdlePass {
     auto& time = rows.numbers("time");
     auto& stretches = rows.numbers("stretches");
     auto& longest = rows.numbers("longest");
+    auto& longest_at = rows.numbers("longest_at");
     static const std::optional<std::string> none;
     std::vector<std::optional<std::string>> causes(static_cast<std::size_t>(Idle::kUnknown) + 1);
     for (std::size_t i = 0; i < causes.size(); ++i) causes[i] = name_of(static_cast<Idle>(i));
@@ -198,6 +201,7 @@ class GpuIdlePass {
       time.add(value.total);
       stretches.add(value.stretches);
       longest.add(value.longest);
+      longest_at.add(value.longest_at);
     }
     return rows.into(store_);
   }

@@ -32,14 +32,16 @@ Idle cause_of(const WalkKind& kind) {
   return trace::is_kernel(layer) ? Idle::kSystem : Idle::kRegion;
 }
 
-void IdleSweep::Time::add(std::int64_t stretch) {
+void IdleSweep::Time::add(std::int64_t begin, std::int64_t stretch) {
   total += stretch;
   stretches++;
+  // Of several as long, the first: the order in which they come is that of threads.
+  if (stretch > longest || (stretch == longest && begin < longest_at)) longest_at = begin;
   longest = std::max(longest, stretch);
 }
 
-void IdleSweep::add(const Key& key, std::int64_t stretch) {
-  if (stretch > 0) times_[key].add(stretch);
+void IdleSweep::add(const Key& key, std::int64_t begin, std::int64_t stretch) {
+  if (stretch > 0) times_[key].add(begin, stretch);
 }
 
 void IdleSweep::take(const IdlePiece& piece) {
@@ -86,6 +88,7 @@ void IdleSweep::fill_gaps(std::int64_t until) {
     if (until <= now_) break;
     const Key key = key_of(gap.device);
     if (gap.in && (*gap.in < key || key < *gap.in)) close(gap);
+    if (!gap.in) gap.since = now_;
     gap.in = key;
     gap.stretch += until - now_;
   }
@@ -93,7 +96,8 @@ void IdleSweep::fill_gaps(std::int64_t until) {
 }
 
 void IdleSweep::close(Gap& gap) {
-  if (gap.in) add(*gap.in, gap.stretch);
+  if (gap.in) add(*gap.in, gap.since, gap.stretch);
+  gap.in.reset();
   gap.stretch = 0;
 }
 

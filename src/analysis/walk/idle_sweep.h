@@ -66,14 +66,15 @@ class IdleSweep {
     std::int64_t total = 0;
     std::int64_t stretches = 0;
     std::int64_t longest = 0;
-    void add(std::int64_t stretch);
+    std::int64_t longest_at = 0;  // when that one began
+    void add(std::int64_t begin, std::int64_t stretch);
   };
 
   void add_kind(const WalkKind& kind) { causes_.push_back(cause_of(kind)); }
   void take(const IdlePiece& piece);
   void finish();
   // What needs no thread's events.
-  void add(const Key& key, std::int64_t stretch);
+  void add(const Key& key, std::int64_t begin, std::int64_t stretch);
 
   [[nodiscard]] const std::map<Key, Time>& times() const { return times_; }
 
@@ -82,6 +83,7 @@ class IdleSweep {
     std::int64_t end;
     std::uint32_t device;
     std::optional<Key> in;  // since when the same was done, and for how long
+    std::int64_t since = 0;
     std::int64_t stretch = 0;
   };
   struct Frame {

@@ -44,6 +44,18 @@ TEST(IdleSweep, GivesEachMomentToTheInnermostEvent) {
             "0 I/O read 15 in 2\n0 regions step 35 in 3\n");
 }
 
+TEST(IdleSweep, SaysWhenTheLongestStretchBegan) {
+  IdleSweep sweep;
+  sweep.add_kind({"app", "step", "train", 0});
+  for (const IdlePiece& piece : {event(0, 100, kStep), gap(5, 10), gap(20, 60), gap(70, 75)})
+    sweep.take(piece);
+  sweep.finish();
+  ASSERT_EQ(sweep.times().size(), 1U);
+  const IdleSweep::Time& time = sweep.times().begin()->second;
+  EXPECT_EQ(time.longest, 40);
+  EXPECT_EQ(time.longest_at, 20);
+}
+
 TEST(IdleSweep, WhatALoaderDoesInsideIsLoading) {
   EXPECT_EQ(swept({event(0, 100, kLoad), event(20, 30, kRead), gap(10, 40)}),
             "0 data loading load 20 in 2\n0 data loading read 10 in 1\n");

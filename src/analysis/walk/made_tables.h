@@ -31,7 +31,7 @@ inline constexpr MadeTable kTrainingTasks = {
     ""};
 inline constexpr MadeTable kTrainingSteps = {"training_steps", "host", "pid,dur", ""};
 inline constexpr MadeTable kGpuIdleTimes = {"gpu_idle_times", "host,cause,layer,name",
-                                            "device,time,stretches,longest", ""};
+                                            "device,time,stretches,longest,longest_at", ""};
 inline constexpr MadeTable kLayerWalls = {"layer_walls", "scope,host,layer", "pid,tid,wall", ""};
 
 // Views with their names and columns, so that views can be made of them. Reading one is an error: a

@@ -35,6 +35,11 @@ export async function checkJobsAndWhatArrives(browser) {
     await page.getByText("later", { exact: true }).waitFor();
     await page.getByText(/^connected/).waitFor();
     assert.deepEqual(await accessProblems(page), []);
+    for (const width of [1280, 2560]) {
+      await page.setViewportSize({ width, height: 1000 });
+      const main = await page.$eval("main", ({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
+      assert.ok(main <= 0, `${main} pixels too wide at ${width}`);
+    }
     // A server without trends says 404, which the browser notes; the page goes on without marks.
     assert.deepEqual(
       page.problems.filter((problem) => !problem.includes("404")),

@@ -72,7 +72,10 @@ export interface OffsetsWish {
   bins: number;
 }
 
-export interface TimelineWish {
+// What the index of a timeline is made of. Its tracks tell hosts, processes and threads by themselves.
+export type EventPart = Pick<Part, "layers" | "where">;
+
+export interface TimelineWish extends EventPart {
   recording?: string;
   from: number;
   to: number;
@@ -107,13 +110,15 @@ export const api = {
 
   schema: (recording?: string, signal?: AbortSignal) => get<SchemaView[]>("/schema", { recording }, signal),
 
-  tracks: (recording?: string, signal?: AbortSignal) => get<TrackList>("/tracks", { recording }, signal),
+  tracks: (recording?: string, signal?: AbortSignal, of: EventPart = {}) =>
+    get<TrackList>("/tracks", { recording, layers: of.layers, where: of.where }, signal),
 
   timeline: (wish: TimelineWish, signal?: AbortSignal) =>
     get<TimelineWindow>("/timeline", { ...wish, flows: wish.flows ? 1 : null }, signal),
 
-  event: (row: number, recording?: string, signal?: AbortSignal) =>
-    get<EventFacts>("/event", { row, recording }, signal),
+  // A row is one of the index that was asked: `of` is that of the timeline.
+  event: (row: number, recording?: string, signal?: AbortSignal, of: EventPart = {}) =>
+    get<EventFacts>("/event", { row, recording, layers: of.layers, where: of.where }, signal),
 
   flame: (wish: FlameWish, part: Part, signal?: AbortSignal) =>
     get<FlameAnswer>("/flame", { ...wish, invert: wish.invert ? 1 : 0, ...paramsOf(part) }, signal),

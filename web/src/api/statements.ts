@@ -7,11 +7,12 @@ import { sqlText } from "../logic/places";
 export type StatementName = keyof typeof questions.statements;
 export type Values = Readonly<Record<string, string | number>>;
 
-// A {name} in the text is filled with a whole number, or a text in quotes.
+// A {name} in the text is filled with a whole number, or a text in quotes; a {=name} with SQL.
 export function statementText(name: StatementName, values: Values = {}): string {
-  return questions.statements[name].replace(/\{(\w+)\}/g, (_place, key: string) => {
+  return questions.statements[name].replace(/\{(=?)(\w+)\}/g, (_place, plain: string, key: string) => {
     const value = values[key];
     if (value === undefined) throw new Error(`${name} needs ${key}`);
+    if (plain) return String(value);
     return typeof value === "number" ? String(Math.round(value)) : sqlText(value);
   });
 }

@@ -137,14 +137,22 @@ export class InsideBoxes {
     }
   }
 
-  window(from: number, to: number, pixels: number, tracks: readonly TrackId[]): TimelineWindow {
+  // Of these layers only, if any are named. A box of several events is of the layer that it shows.
+  window(
+    from: number,
+    to: number,
+    pixels: number,
+    tracks: readonly TrackId[],
+    layers: readonly string[] = [],
+  ): TimelineWindow {
+    const only = layers.length > 0 ? new Set(layers.map((layer) => this.numbers.get(layer) ?? -1)) : null;
     const bins = binned(from, to, pixels);
     const found: TimelineWindow["tracks"] = [];
     for (const id of tracks) {
       const line = this.lines.get(id);
       if (line) found.push(lineIn(line, bins));
       const lanes = this.lanes.get(id);
-      if (lanes) found.push(trackOf(id, lanes, bins));
+      if (lanes) found.push(trackOf(id, only ? lanes.map((lane) => ofLayers(lane, only)) : lanes, bins));
     }
     return { from: bins.from, to: bins.to, names: this.names, tracks: found };
   }
@@ -206,6 +214,22 @@ function lanesOf(track: BoxTrack, from: number, numbers: readonly number[]): Lan
     lane.row.push(track.row[at]!);
   });
   return [...lanes.values()];
+}
+
+function ofLayers(lane: Lane, only: ReadonlySet<number>): Lane {
+  const kept = [...lane.start.keys()].filter((at) => only.has(lane.layer[at]!));
+  if (kept.length === lane.start.length) return lane;
+  const of = (values: readonly number[]): number[] => kept.map((at) => values[at]!);
+  return {
+    ...lane,
+    start: of(lane.start),
+    dur: of(lane.dur),
+    busy: of(lane.busy),
+    name: of(lane.name),
+    layer: of(lane.layer),
+    count: of(lane.count),
+    row: of(lane.row),
+  };
 }
 
 function trackOf(id: TrackId, lanes: readonly Lane[], bins: Bins): BoxTrack {

@@ -108,6 +108,15 @@ const data: InsideData = {
       elapsed_ns: 1,
     },
     file_times: null,
+    busiest: {
+      columns: [],
+      rows: [
+        ["events where true", 3, 10, "h", "h", 1, 1],
+        ["events where pid = 2", 4, 11, "h", "h", 2, 2],
+      ],
+      truncated: false,
+      elapsed_ns: 0,
+    },
   },
   timeline: { level: 4, left_out: 3, windows: [window] },
 };
@@ -161,6 +170,8 @@ test("statements are answered for what the file holds", async () => {
     [10, "rss"],
     [20, "rss"],
   ]);
+  const busiest = await transport.statement({ name: "busiest", values: { said: "events where pid = 2" } });
+  assert.deepEqual(busiest.rows, [[4, 11, "h", "h", 2, 2]]);
   const after = async (name: "next_match" | "match_before", text: string, time: number) =>
     (await transport.statement({ name, values: { text, like: "", time } })).rows;
   assert.deepEqual(await after("next_match", "READ", 1000), [[1100, 10, 70, 1]]);

@@ -44,6 +44,8 @@ export class InsideTransport implements Transport {
     return this.promised(() => {
       if (path === "/timeline") return this.timeline(params);
       if (path === "/event") return this.event(Number(params["row"]));
+      // Its boxes know their layer, and nothing else that a condition could speak of.
+      if (path === "/tracks" && params["where"]) throw this.wholeRunOnly();
       if (path === "/tracks") return this.tracks();
       const said = textsOf(params);
       if (said.some(([name, value]) => ofPart.includes(name) && value !== "")) throw this.wholeRunOnly();
@@ -62,6 +64,7 @@ export class InsideTransport implements Transport {
       if (name === "next_match" || name === "match_before") {
         return this.match(String(values?.["text"]), Number(values?.["time"]), name === "match_before");
       }
+      if (name === "busiest") return this.busiest(String(values?.["said"]));
       if (name === "file_time") {
         return rowsWhere(this.table("file_times"), ([file]) => file === values?.["file"]);
       }
@@ -72,6 +75,12 @@ export class InsideTransport implements Transport {
       }
       return this.table(name);
     });
+  }
+
+  // Of the places that rules name: the file has their bins, by what the rule says.
+  private busiest(said: string): QueryAnswer {
+    const all = this.table("busiest");
+    return { ...all, rows: all.rows.filter(([place]) => place === said).map(([, ...bin]) => bin) };
   }
 
   private async promised<T>(make: () => T): Promise<T> {
@@ -99,7 +108,8 @@ export class InsideTransport implements Transport {
 
   private timeline(params: Params): unknown {
     const [from, to, width] = [params["from"], params["to"], params["width"]].map(Number);
-    return this.boxes.window(from ?? 0, to ?? 1, width ?? 1, (params["tracks"] ?? []) as readonly TrackId[]);
+    const layers = (params["layers"] ?? []) as readonly string[];
+    return this.boxes.window(from ?? 0, to ?? 1, width ?? 1, (params["tracks"] ?? []) as readonly TrackId[], layers);
   }
 
   // A recording that was exported while it was being made had its index half done, perhaps; nobody works on it any more.

@@ -2,6 +2,7 @@
 // Heat maps as pixels, and the way back from a cell to a time and a row.
 import { shadeOf } from "./bins";
 import type { Rgb } from "./colours";
+import { sqlText } from "./places";
 
 export const SHADES = 64;
 
@@ -34,16 +35,35 @@ export function pixelsOf(
 }
 
 export interface RowPlace {
+  hosts?: string[];
   pids?: number[];
   tids?: number[];
+  where?: string;
 }
 
-// What a row of threads ("host/pid/tid") or processes ("host/pid") selects. Others select nothing.
-export function placeOfRow(kind: string, id: string): RowPlace {
-  const numbers = /(\d+)\/(\d+)$/.exec(id);
-  if (kind === "thread" && numbers) return { pids: [Number(numbers[1])], tids: [Number(numbers[2])] };
-  const process = /(?:^|\/)(\d+)$/.exec(id);
-  return kind === "process" && process ? { pids: [Number(process[1])] } : {};
+interface Ranked {
+  kind: string;
+  host: string | null;
+  pid: number | null;
+  rank: number | null;
+}
+
+// What a row selects: a thread ("host/pid/tid"), a process ("host/pid"), the processes of a rank, or the calls of a file. Two
+// hosts may have processes of one number.
+export function placeOfRow(kind: string, id: string, tracks: readonly Ranked[] = []): RowPlace {
+  const row = /^(?:(.*)\/)?(\d+)$/s.exec(kind === "thread" ? id.replace(/\/\d+$/, "") : id);
+  const place: RowPlace = row ? { ...(row[1] ? { hosts: [row[1]] } : {}), pids: [Number(row[2])] } : {};
+  if (kind === "thread") return row ? { ...place, tids: [Number(/\d+$/.exec(id)![0])] } : {};
+  if (kind === "process") return place;
+  if (kind === "file") return { where: `file = ${sqlText(id)}` };
+  return kind === "rank" ? placeOfRank(Number(id), tracks) : {};
+}
+
+function placeOfRank(rank: number, tracks: readonly Ranked[]): RowPlace {
+  const those = tracks.filter((track) => track.kind === "process" && track.rank === rank && track.pid !== null);
+  if (those.length === 0) return {};
+  const hosts = [...new Set(those.flatMap(({ host }) => (host ? [host] : [])))];
+  return { ...(hosts.length > 0 ? { hosts } : {}), pids: [...new Set(those.map(({ pid }) => pid!))] };
 }
 
 export function binRange(from: number, width: number, column: number): [number, number] {

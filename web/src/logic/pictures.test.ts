@@ -67,10 +67,18 @@ test("heat maps are a pixel a cell", () => {
 });
 
 test("a row of a heat map selects its thread or process", () => {
-  assert.deepEqual(placeOfRow("thread", "alpha/10/11"), { pids: [10], tids: [11] });
-  assert.deepEqual(placeOfRow("process", "alpha/10"), { pids: [10] });
-  assert.deepEqual(placeOfRow("file", "/data/10/11"), {});
-  assert.deepEqual(placeOfRow("rank", "3"), {});
+  assert.deepEqual(placeOfRow("thread", "alpha/10/11"), { hosts: ["alpha"], pids: [10], tids: [11] });
+  assert.deepEqual(placeOfRow("thread", "/10/11"), { pids: [10], tids: [11] });
+  assert.deepEqual(placeOfRow("process", "alpha/10"), { hosts: ["alpha"], pids: [10] });
+  assert.deepEqual(placeOfRow("file", "/data/it's/11"), { where: "file = '/data/it''s/11'" });
+  const tracks = [
+    { kind: "process", host: "a", pid: 7, rank: 3 },
+    { kind: "process", host: "b", pid: 7, rank: 3 },
+    { kind: "thread", host: "a", pid: 8, rank: 3 },
+    { kind: "process", host: "a", pid: 9, rank: 4 },
+  ];
+  assert.deepEqual(placeOfRow("rank", "3", tracks), { hosts: ["a", "b"], pids: [7] });
+  assert.deepEqual(placeOfRow("rank", "5", tracks), {});
   assert.deepEqual(binRange(1000, 50, 3), [1150, 1200]);
 });
 

@@ -17,6 +17,7 @@ export interface Insight {
   gain: number | null;
   why: string;
   try: string;
+  place?: string | null; // docs/rules.md
 }
 
 export function rowsOf(report: Report, key: string): ReportRow[] {

@@ -4,7 +4,8 @@ import { test } from "node:test";
 import { cellAt, mostOf, powerBars, shadeOf } from "./bins";
 import { boundsOfValues } from "./axis";
 import { chartOf, pieces, thinned, valuesOf } from "./chart";
-import { busiestRange, busiestSql, placeOf, sqlText } from "./places";
+import { statementText } from "../api/statements";
+import { boundsOf, busiestRange, busyBins, onlyProcess, placeIn, sqlText, whereIn, withRoom } from "./places";
 import { insightsOf, measureOf, noteOf, tableKeys, tableOf, titleOf, wordsOf, type Report } from "./report";
 import { multiples, rates, valueAt } from "./series";
 import { placeOfRows } from "./sql_result";
@@ -110,19 +111,47 @@ test("only rows near the screen are drawn", () => {
   assert.deepEqual(visibleRows(10_000, 200, 20, 3), { first: 0, end: 3 });
 });
 
-test("every insight has a place; the busiest stretch is found", () => {
-  assert.equal(placeOf("shared-file-small-reads").where, "category = 'read' AND bytes < 65536");
-  assert.equal(placeOf("gpus-idle").view, "gpu");
-  assert.equal(placeOf("a rule of somebody else").view, "timeline");
-  const bins = [
-    { bin: 3, time: 10 },
-    { bin: 4, time: 90 },
-    { bin: 5, time: 80 },
-    { bin: 9, time: 70 },
-  ];
-  assert.deepEqual(busiestRange(bins, 1000), [40, 60]);
-  assert.equal(busiestRange([], 1000), undefined);
-  assert.ok(busiestSql("true", 1000).includes("ts // 10"));
+test("a rule says its place itself", () => {
+  const said = "samples where event = 'x'\n  AND pid = 7";
+  assert.deepEqual(placeIn(said), { view: "timeline", of: "samples", where: "event = 'x'\n  AND pid = 7", said });
+  assert.deepEqual(placeIn("view gpu"), { view: "gpu" });
+  for (const nowhere of [null, undefined, "", "files where true", "view <b>"]) {
+    assert.equal(placeIn(nowhere), undefined);
+  }
+});
+
+test("what is selected bounds a place", () => {
+  assert.equal(whereIn("events", "true", {}), "(true)");
+  const part = { hosts: ["a'"], pids: [7, 8], tids: [9], layers: ["posix"], where: "bytes > 0 OR true" };
+  assert.equal(
+    whereIn("events", "name = 'x' OR true", part),
+    "(name = 'x' OR true) AND (host IN ('a''')) AND (pid IN (7, 8)) AND (tid IN (9)) AND (layer IN ('posix')) AND (bytes > 0 OR true)",
+  );
+  assert.equal(whereIn("samples", "true", part), "(true) AND (host IN ('a''')) AND (pid IN (7, 8)) AND (tid IN (9))");
+  assert.equal(whereIn("processes", "true", part), "(true) AND (host IN ('a''')) AND (pid IN (7, 8))");
+  assert.deepEqual(boundsOf({ from: 5, to: null }, 100), { from: 5, to: 100 });
+  assert.deepEqual(withRoom(1000, 2000, { from: 995, to: null }), { from: 995, to: 2010 });
+  assert.deepEqual(withRoom(1000, 2000, { from: null, to: 2001 }), { from: 990, to: 2001 });
+});
+
+test("the busiest stretch is found", () => {
+  const bins = busyBins([
+    [3, 10, "a", "a", 1, 1],
+    [4, 90, "a", "a", "1", 1],
+    [5, 80, "a", "a", 1, 1],
+    [9, 70, "a", "a", 1, 1],
+  ]);
+  assert.deepEqual(busiestRange(bins, { from: 0, to: 1000 }), [40, 60]);
+  assert.deepEqual(busiestRange(bins, { from: 500, to: 1500 }), [540, 560]);
+  assert.equal(busiestRange([], { from: 0, to: 1000 }), undefined);
+  assert.deepEqual(onlyProcess(bins), { hosts: ["a"], pids: [1] });
+  assert.equal(onlyProcess(busyBins([[3, 10, "a", "b", 1, 1]])), undefined);
+  assert.equal(onlyProcess(busyBins([[3, 10, "a", "a", 1, 2]])), undefined);
+  assert.equal(onlyProcess(busyBins([[3, 10, "", "", null, null]])), undefined);
+  assert.deepEqual(onlyProcess(busyBins([[3, 10, "", "", 4, 4]])), { hosts: [], pids: [4] });
+  const rows = statementText("rows_of_events", { from: 1, to: 9, where: "name = '{from}'" });
+  assert.match(rows, /greatest\(ts, 1\).* AND \(name = '\{from\}'\)$/);
+  assert.ok(statementText("busiest", { from: 1, width: 2, rows }).includes(`FROM (${rows})`));
   assert.equal(sqlText("it's"), "'it''s'");
 });
 

@@ -4,7 +4,8 @@ import { useEffect } from "preact/hooks";
 import { addKeys, pressed, type KeyDef } from "../state/keys";
 import { select, selectEverything } from "../state/selection";
 import { showHelp } from "./help";
-import { shownViews, views } from "./views";
+import { canSelectWhere, shownViews, views } from "./views";
+import { showWhere } from "./where_field";
 
 function frameKeys(): KeyDef[] {
   const tabs = views.map((view) => ({
@@ -17,6 +18,7 @@ function frameKeys(): KeyDef[] {
     { keys: ["?"], help: "Show this help", run: showHelp },
     { keys: ["/"], help: "Search; Enter leads to the next match, Shift+Enter to the one before", run: focusSearch },
     ...tabs,
+    { keys: ["c"], help: "Select events by a condition in SQL", when: canSelectWhere, run: showWhere },
     { keys: ["x"], help: "Select everything again", run: selectEverything },
   ];
 }

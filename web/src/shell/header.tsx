@@ -10,7 +10,8 @@ import { select, selection } from "../state/selection";
 import { choice, choose, type Choice } from "../theme/theme";
 import { EventCount } from "./event_count";
 import { showHelp } from "./help";
-import { viewOf, type ViewDef } from "./views";
+import { canSelectWhere, viewOf, type ViewDef } from "./views";
+import { showWhere } from "./where_field";
 
 function RecordingPicker(): JSX.Element | null {
   const all = recordings.value;
@@ -114,6 +115,16 @@ export function Header({ views }: { views: readonly ViewDef[] }): JSX.Element {
       <RecordingFacts />
       <Tabs views={views} />
       <span class="grow" />
+      {canSelectWhere() && (
+        <button
+          type="button"
+          aria-label="Select events by a condition"
+          title="Select events by a condition (key c)"
+          onClick={showWhere}
+        >
+          where
+        </button>
+      )}
       <Search />
       <ThemeSwitch />
       <button type="button" aria-label="Help" title="Help (key ?)" onClick={showHelp}>

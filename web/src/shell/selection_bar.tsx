@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What is selected, each part with a button that lets it go. Absent while everything is; a view that does not follow it
+// What is selected, each part with a button that lets it go. Absent while everything is and nobody asks for a
+// condition; a view that does not follow it
 // says so.
 import type { JSX } from "preact";
 import { escapeName } from "../logic/escape";
 import { humanNs } from "../logic/units";
 import { isLimited, select, selectEverything, selection, type Selection } from "../state/selection";
-import { range } from "../state/page";
+import { inFile, range } from "../state/page";
+import { WhereField, whereWanted } from "./where_field";
 import { viewOf } from "./views";
 
 interface Chip {
@@ -35,18 +37,19 @@ export function chipsOf(chosen: Selection, seen: { from: number; to: number }): 
 
 export function SelectionBar(): JSX.Element | null {
   const chosen = selection.value;
-  if (!isLimited(chosen)) return null;
+  const limited = isLimited(chosen);
+  if (!limited && !whereWanted.value) return null;
   const view = viewOf(chosen.view);
   if (view.whole) {
-    return (
+    return limited ? (
       <section class="selection" aria-label="Selection">
         {view.title} is about whole recordings. What is selected holds in the other views.
       </section>
-    );
+    ) : null;
   }
   return (
     <section class="selection" aria-label="Selection">
-      <span>Selected:</span>
+      <span>Selected:{limited ? "" : " everything"}</span>
       {chipsOf(chosen, range.value).map((chip) => (
         <span class="chip" key={chip.words}>
           {chip.words}
@@ -55,9 +58,12 @@ export function SelectionBar(): JSX.Element | null {
           </button>
         </span>
       ))}
-      <button type="button" onClick={selectEverything}>
-        Select everything
-      </button>
+      {limited && (
+        <button type="button" onClick={selectEverything}>
+          Select everything
+        </button>
+      )}
+      {!inFile.value && <WhereField />}
     </section>
   );
 }

@@ -2,7 +2,8 @@
 // The views of the page, in the order of their tabs. To add one: its component in views/, and a line here.
 import type { ComponentType } from "preact";
 import type { PageMode } from "../api/types";
-import { page } from "../state/page";
+import { inFile, page } from "../state/page";
+import { selection } from "../state/selection";
 import { Timeline } from "../timeline/timeline";
 import { Compare } from "../views/compare/compare";
 import { Explain } from "../views/explain/explain";
@@ -43,4 +44,9 @@ export function shownViews(): readonly ViewDef[] {
 
 export function viewOf(id: string): ViewDef {
   return shownViews().find((view) => view.id === id) ?? shownViews()[0] ?? views[0]!;
+}
+
+// A page without a server answers no condition, and views of whole recordings have none.
+export function canSelectWhere(): boolean {
+  return !inFile.value && !viewOf(selection.value.view).whole;
 }

@@ -33,7 +33,9 @@ export function takesText(target: EventTarget | null): boolean {
 }
 
 export function pressed(event: KeyboardEvent): void {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  // Where [ and ] need AltGr, that counts as Ctrl and Alt.
+  const held = (event.ctrlKey || event.altKey) && !event.getModifierState("AltGraph");
+  if (held || event.metaKey || event.defaultPrevented) return;
   if (takesText(event.target) || document.querySelector("dialog[open]")) return;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   const def = [...keyDefs.peek()].reverse().find((each) => each.keys.includes(key) && (each.when?.() ?? true)); // a view's own go first

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The next event whose name matches what is searched for, in the whole recording: SQL knows it, the screen does not.
+// The next event whose name matches what is searched for, in all that is selected, at any time: SQL knows it, the screen does not.
 import { api } from "../api/client";
+import { whereIn } from "../logic/places";
+import { part } from "../state/selection";
 import type { TimelineModel } from "./model";
 
 // A pattern of SQL that finds the text anywhere; its wildcards lose their meaning.
@@ -14,7 +16,9 @@ export async function goToNext(model: TimelineModel, recording: string, text: st
   const { from, to } = model.camera.peek();
   const time = before && before.text === text ? before.ts : back ? to : from - 1;
   const name = back ? "match_before" : "next_match";
-  const answer = await api.statement({ name, values: { text, like: likeText(text), time }, recording, limit: 1 });
+  const where = whereIn("events", "true", part.peek());
+  const values = { text, like: likeText(text), time, where };
+  const answer = await api.statement({ name, values, recording, limit: 1 });
   const [ts, dur, tid, depth] = (answer.rows[0] ?? []).map(Number);
   if (ts === undefined || dur === undefined) return false;
   model.found.value = { text, ts };

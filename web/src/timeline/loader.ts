@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Asks for the tiles that are on screen, and when these are there for their neighbours: the next ones to both sides, and
 // the level above. What nobody looks at any more is not waited for.
-import { api } from "../api/client";
+import { api, type EventPart } from "../api/client";
 import { Refusal, wasAborted } from "../api/transport";
 import type { TrackId } from "../api/types";
 import { spanOf, type Camera } from "./camera";
@@ -19,6 +19,7 @@ import {
 
 export interface Sight {
   recording: string;
+  of?: EventPart;
   camera: Camera;
   width: number;
   wall: number;
@@ -114,7 +115,7 @@ export class Loader {
     const asked = (track: TrackId, key: TileKey): boolean => this.tiles().has(track, key) || this.isAsked(track, key);
     const wanted = wantedOf(this.sight, asked);
     this.giveUpOthers();
-    for (const request of wanted.slice(0, atOnce - this.running.size)) void this.ask(request, this.sight.recording);
+    for (const request of wanted.slice(0, atOnce - this.running.size)) void this.ask(request, this.sight);
     this.waits(this.busy);
   }
 
@@ -137,11 +138,12 @@ export class Loader {
     }
   }
 
-  private async ask(request: Request, recording: string): Promise<void> {
+  private async ask(request: Request, { recording, of }: Sight): Promise<void> {
     const running = { request, control: new AbortController() };
     this.running.add(running);
     const from = tileFrom(request.key);
-    const wish = { recording, from, to: from + tileSpan(request.key.level), width: binsOfTile, tracks: request.tracks };
+    const place = { from, to: from + tileSpan(request.key.level), width: binsOfTile };
+    const wish = { recording, ...of, ...place, tracks: request.tracks };
     try {
       const answer = await api.timeline(wish, running.control.signal);
       if (running.control.signal.aborted) return;

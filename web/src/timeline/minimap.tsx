@@ -86,11 +86,13 @@ export function Minimap({ model }: { model: TimelineModel }): JSX.Element {
   useEffectAtOnce(() => {
     if (order.value.length === 0) return;
     const id = recording.peek()?.id ?? "";
-    if (id === askedOf.current) return strips.refresh(); // it has grown
-    askedOf.current = id;
+    const of = model.of.value;
+    const asked = JSON.stringify([id, of]);
+    if (asked === askedOf.current) return strips.refresh(); // it has grown
+    askedOf.current = asked;
     strips.ask((signal) => {
       const tracks = order.peek().map((each) => each.id);
-      return api.timeline({ recording: id, from: 0, to: model.wall.peek(), width: bins, tracks }, signal);
+      return api.timeline({ recording: id, ...of, from: 0, to: model.wall.peek(), width: bins, tracks }, signal);
     });
   });
   useEffectAtOnce(() => {

@@ -2,7 +2,7 @@
 // The state of the timeline on screen, and what can be done to it. Components read its signals; only here they change.
 import { batch, computed, signal, untracked, type ReadonlySignal } from "@preact/signals";
 import { Asked } from "../api/asked";
-import { api } from "../api/client";
+import { api, type EventPart } from "../api/client";
 import type { EventFacts, Track, TrackId, TrackList } from "../api/types";
 import { recording, revision } from "../state/page";
 import { changeSetting, select, selection } from "../state/selection";
@@ -11,7 +11,9 @@ import { hitAt, type Hit, type Scene } from "./hit";
 import { Loader } from "./loader";
 import type { Arrow } from "./picture";
 import { ancestorsOf, between, groupOf, isCounterGroup, rowsOf, totalHeight, type Row } from "./rows";
+import { withEdge } from "./step";
 import { TileStore } from "./tiles";
+import { withTracks } from "./track_selection";
 import type { Refusal } from "../api/transport";
 import type { Size } from "../draw/canvas";
 
@@ -44,6 +46,7 @@ export class TimelineModel {
   readonly drawn = signal(false); // something of this recording has arrived
   readonly arrived = signal(0); // counts answers, to draw again
   readonly measuring = signal(false); // the key is held
+  readonly marked = signal<readonly Track[]>([]); // to be selected together
   readonly scrollTo = signal<{ y: number } | null>(null);
   readonly found = signal<{ text: string; ts: number } | null>(null); // the last match that was gone to
   readonly missed = signal(""); // what was searched for in vain
@@ -61,6 +64,16 @@ export class TimelineModel {
     const [collapsed, opened] = [this.collapsed.value, this.opened.value];
     const shown = { collapsed, opened, pinned: this.pinned.value, hosts, pids, tids };
     return rowsOf(this.tracks.value?.tracks ?? [], shown);
+  });
+
+  // Which events there are to see: of these layers, for which this holds. The rest of the selection chooses rows and times.
+  readonly of: ReadonlySignal<EventPart> = computed(() => {
+    const { layers, where } = JSON.parse(this.ofText.value) as { layers: string[]; where: string };
+    return { layers, where };
+  });
+  private readonly ofText = computed(() => {
+    const { layers, where } = selection.value;
+    return JSON.stringify({ layers, where });
   });
 
   private readonly rangeFrom = computed(() => selection.value.from);
@@ -84,6 +97,7 @@ export class TimelineModel {
   private remembering: ReturnType<typeof setTimeout> | undefined;
   private indexTimer: ReturnType<typeof setTimeout> | undefined;
   private loadedOf = "";
+  private loadedPart: EventPart = {};
   private knownWall = 0;
 
   scene(): Scene {
@@ -94,11 +108,14 @@ export class TimelineModel {
   // Called by an effect: asks for the tracks of the recording, and again when it has grown.
   askForTracks(): void {
     const id = recording.value?.id ?? "";
+    const of = this.of.value;
     void revision.value;
     if (id === "") return;
-    if (id !== this.loadedOf) {
-      this.tracks.ask((signal) => api.tracks(id, signal), true); // before anything is asked of them
-      this.begin(id);
+    if (id !== this.loadedOf || of !== this.loadedPart) {
+      this.tracks.ask((signal) => api.tracks(id, signal, of), id !== this.loadedOf); // before anything is asked of them
+      this.loadedPart = of;
+      if (id !== this.loadedOf) this.begin(id);
+      else this.beginPart();
     } else {
       this.grow(recording.peek()?.state === "running");
       this.tracks.refresh();
@@ -131,7 +148,14 @@ export class TimelineModel {
     const tracks = new Map(drawn.map(({ track }) => [track.id, { id: track.id, lines: track.depth }]));
     const camera = this.camera.value;
     void this.tracks.value;
-    const sight = { recording: this.loadedOf, camera, width, wall: this.wall.value, tracks: [...tracks.values()] };
+    const sight = {
+      recording: this.loadedOf,
+      of: this.loadedPart,
+      camera,
+      width,
+      wall: this.wall.value,
+      tracks: [...tracks.values()],
+    };
     this.loader.look(sight);
   }
 
@@ -140,7 +164,8 @@ export class TimelineModel {
     const { from, to } = this.camera.value;
     const tracks = this.visible.value.map((row) => row.track.id);
     if (!this.showFlows.value || tracks.length === 0) return;
-    const wish = { recording: this.loadedOf, from: Math.floor(from), to: Math.ceil(to), width: 1, tracks, flows: true };
+    const place = { from: Math.floor(from), to: Math.ceil(to), width: 1 };
+    const wish = { recording: this.loadedOf, ...this.of.value, ...place, tracks, flows: true };
     this.flows.ask(async (signal) => {
       await new Promise((done) => setTimeout(done, 150)); // while the camera moves, nobody asks
       signal.throwIfAborted();
@@ -236,7 +261,15 @@ export class TimelineModel {
 
   scrollToThread(tid: number | null): void {
     const row = this.rows.peek().find((each) => each.track.tid === tid && !each.pinned);
-    if (!row || tid === null) return;
+    if (row && tid !== null) this.scrollToRow(row);
+  }
+
+  scrollToTrack(id: TrackId): void {
+    const row = this.rows.peek().find((each) => each.track.id === id && !each.pinned);
+    if (row) this.scrollToRow(row);
+  }
+
+  private scrollToRow(row: Row): void {
     const { height } = this.size.peek();
     const top = this.top.peek();
     if (row.y < top || row.y + row.height > top + height) this.scrollTo.value = { y: Math.max(0, row.y - height / 3) };
@@ -258,12 +291,32 @@ export class TimelineModel {
     if (to > from) select({ from, to });
   }
 
+  // The edge of the chosen event, else of what is on screen.
+  selectEdge(edge: "from" | "to"): void {
+    const [event, camera] = [this.chosen.peek(), this.camera.peek()];
+    const [begin, end] = event ? [event.start, event.start + Math.max(event.dur, 1)] : [camera.from, camera.to];
+    select(withEdge(selection.peek(), edge, Math.min(edge === "from" ? begin : end, this.wall.peek())));
+  }
+
   choose(hit: Hit | null): void {
     this.chosen.value = hit;
     if (hit && hit.row >= 0) {
-      const id = this.loadedOf;
-      this.event.ask((signal) => api.event(hit.row, id, signal));
+      const [id, of] = [this.loadedOf, this.loadedPart];
+      this.event.ask((signal) => api.event(hit.row, id, signal, of));
     }
+  }
+
+  mark(track: Track): void {
+    const marked = this.marked.peek();
+    const others = marked.filter(({ id }) => id !== track.id);
+    this.marked.value = others.length < marked.length ? others : [...marked, track];
+  }
+
+  selectMarked(): void {
+    const marked = this.marked.peek();
+    if (marked.length === 0) return;
+    this.marked.value = [];
+    select(withTracks(selection.peek(), marked));
   }
 
   toggle(track: Track): void {
@@ -311,6 +364,19 @@ export class TimelineModel {
       this.camera.value = clamped(this.remembered() ?? { from: 0, to: this.wall.peek() }, this.wall.peek());
     });
     untracked(() => this.arrive());
+  }
+
+  // Other events of the same recording: what is seen of it stays, but for its boxes.
+  private beginPart(): void {
+    batch(() => {
+      this.loader.stop();
+      this.loader = this.newLoader();
+      this.tiles = new TileStore();
+      this.chosen.value = null;
+      this.found.value = null;
+      this.drawn.value = false;
+      this.arrived.value += 1;
+    });
   }
 
   private newLoader(): Loader {

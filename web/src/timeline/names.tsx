@@ -8,14 +8,13 @@ import { withThousands } from "../logic/units";
 import { select, selection } from "../state/selection";
 import type { TimelineModel } from "./model";
 import { isCounterGroup, isDeep, type Row } from "./rows";
+import { clicked } from "./track_selection";
 
 // A group of counters is nothing that questions could be limited to: its name opens and closes it.
-function selectTrack(model: TimelineModel, { track }: Row): void {
-  const now = selection.peek();
+function selectTrack(model: TimelineModel, { track }: Row, event: MouseEvent): void {
   if (isCounterGroup(track)) model.toggle(track);
-  else if (track.kind === "host") select({ hosts: now.hosts.length ? [] : [track.host ?? track.name] });
-  else if (track.kind === "process" && track.pid !== null) select({ pids: now.pids.length ? [] : [track.pid] });
-  else if (track.tid !== null) select({ tids: now.tids.length ? [] : [track.tid] });
+  else if (event.ctrlKey || event.metaKey || event.shiftKey) model.mark(track);
+  else select(clicked(selection.peek(), track));
 }
 
 function titleOf(track: Track): string {
@@ -49,7 +48,12 @@ function Name({ model, row }: { model: TimelineModel; row: Row }): JSX.Element {
       ) : (
         <span class="tl-fold" />
       )}
-      <button type="button" class="tl-label" title={titleOf(track)} onClick={() => selectTrack(model, row)}>
+      <button
+        type="button"
+        class={model.marked.value.some(({ id }) => id === track.id) ? "tl-label marked" : "tl-label"}
+        title={titleOf(track)}
+        onClick={(event) => selectTrack(model, row, event)}
+      >
         {name}
       </button>
       {isDeep(track) && !row.collapsed && (

@@ -41,6 +41,7 @@ function useReactions(model: TimelineModel): void {
   useEffect(() => {
     const released = (event: KeyboardEvent): void => {
       if (event.key.toLowerCase() === "m") model.measuring.value = false;
+      if (["Control", "Shift", "Meta"].includes(event.key)) model.selectMarked();
     };
     addEventListener("keyup", released);
     return () => {
@@ -82,7 +83,7 @@ function Tracks({ model }: { model: TimelineModel }): JSX.Element {
             tabIndex={0}
             aria-busy={model.busy.value}
             aria-label={describe(model)}
-            aria-keyshortcuts="w a s d f . ,"
+            aria-keyshortcuts="w a s d f . , [ ]"
           >
             <Surface model={model} pointer={pointer} />
             <HoverCard model={model} />

@@ -4,6 +4,7 @@
 -- title: The program stops while it writes checkpoints
 -- says: The program did little but write for {time:ns} ({share:percent} of the run), at {rate:bytes} per second, in {times:count burst}
 -- gain: that time, if checkpoints were written while the program computes
+-- place: events where layer IN @io AND category = 'write'
 -- try: copy the state and write it from another thread or process; write checkpoints less often, or make them smaller
 WITH cells AS (
   SELECT ts, any_value(width) AS width, sum(busy) FILTER (layer IN @io) AS io, sum(bytes) FILTER (layer IN @io) AS bytes

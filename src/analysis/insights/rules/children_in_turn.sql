@@ -4,6 +4,7 @@
 -- title: Child processes run one after another
 -- says: Process {pid:text} ({program:text}) waited {time:ns}, {share:percent} of the run, for {children:count child process} that ran one after another
 -- gain: half of that, if two ran at a time
+-- place: samples where event = 'off-cpu' AND host IS NOT DISTINCT FROM {host:sql} AND pid = {pid:sql}
 -- try: run several at once (make -j, xargs -P), unless one needs what another has made
 WITH waiting AS (
   SELECT host, pid, sum("time") AS time FROM waits WHERE cause = 'child' AND call <> 'vfork' GROUP BY host, pid),
@@ -16,7 +17,7 @@ top AS (
   SELECT w.host, w.pid, w.time, c.children, c.life, c.cpu FROM waiting w JOIN children c ON c.pid = w.pid AND c.host IS NOT DISTINCT FROM w.host
   ORDER BY w.time DESC LIMIT 1),
 cores AS (SELECT max(TRY_CAST(value AS BIGINT)) AS cores FROM run WHERE key LIKE '%host.cores')
-SELECT t.pid AS pid, (SELECT arg_max(p.name, p.start) FROM processes p WHERE p.pid = t.pid AND p.host IS NOT DISTINCT FROM t.host) AS program,
+SELECT t.host AS host, t.pid AS pid, (SELECT arg_max(p.name, p.start) FROM processes p WHERE p.pid = t.pid AND p.host IS NOT DISTINCT FROM t.host) AS program,
        CAST(t.time AS BIGINT) AS time, 100 * t.time / r.wall AS share, t.children AS children, CAST(t.time / 2 AS BIGINT) AS gain
 FROM top t, totals r, machine m, cores c
 WHERE t.children >= 20 AND t.time > 0.5 * r.wall AND t.life < 1.3 * t.time AND t.cpu > 0.5 * t.time AND NOT m.crowded AND coalesce(c.cores, 1) >= 2

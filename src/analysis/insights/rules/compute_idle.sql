@@ -4,6 +4,7 @@
 -- title: CPUs idle while threads wait for small reads
 -- says: Reads smaller than 64 KiB took {share:percent} of the run; the processes used {cpu:percent} of one CPU on average, and the machine was {busy:percent} busy
 -- gain: half of the time of the small reads, with twice as many readers
+-- place: events where layer IN @io AND category = 'read' AND bytes < 65536
 -- try: use more reader threads or DataLoader workers, prefetch, or store larger records; worst file: {worst:text}
 WITH cpu AS (
   SELECT host, pid, max(value) - min(value) AS seconds FROM counters

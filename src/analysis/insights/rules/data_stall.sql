@@ -4,6 +4,7 @@
 -- title: Training waits for data
 -- says: {waits:count wait} for batches took {time:ns}, {share:percent} of the training time
 -- gain: the waits of the process that waited longest, if its data were always ready
+-- place: events where layer = 'app' AND (name IN ('fetch', 'fetch.iter') OR name LIKE 'enumerate(DataLoader)%')
 -- try: load more batches ahead, in more workers (PyTorch: num_workers, prefetch_factor, persistent_workers; tf.data: prefetch, num_parallel_calls); 'fathom report TRACE training' shows each rank
 WITH sums AS (
   SELECT host, pid, sum(dur) FILTER (name IN ('fetch', 'fetch.iter') OR name LIKE 'enumerate(DataLoader)%') AS waited,

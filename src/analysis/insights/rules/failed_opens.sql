@@ -4,6 +4,7 @@
 -- title: Many open and stat calls fail
 -- says: {failed:count} of {calls:count} open and stat calls failed ({share:percent}) and took {time:ns}: something searches for files along a path
 -- gain: the time of the failed calls
+-- place: events where layer IN @io AND error IS NOT NULL AND (category = 'open' OR name IN ('stat', 'lstat', 'access', 'faccessat', 'fstatat', 'statx'))
 -- try: shorten search paths (PYTHONPATH, LD_LIBRARY_PATH, include paths), or name files by their full path
 WITH sums AS (
   SELECT sum(calls) AS calls, sum(errors) AS failed, sum(self * errors / calls) AS time FROM summary

@@ -4,6 +4,7 @@
 -- title: Output is flushed after nearly every write
 -- says: {flushes:count fflush call} for {writes:count stdio write} took {time:ns}
 -- gain: the time of the flushes
+-- place: events where layer = 'stdio' AND name = 'fflush'
 -- try: flush once per block of output, or leave it to the buffer (setvbuf); file: {worst:text}
 WITH per_file AS (
   SELECT file, sum(calls) FILTER (name = 'fflush') AS flushes, sum(self) FILTER (name = 'fflush') AS time,

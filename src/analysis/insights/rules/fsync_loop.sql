@@ -4,6 +4,7 @@
 -- title: fsync is called in a loop
 -- says: {calls:count fsync or fdatasync call} took {time:ns}, {share:percent} of the run, with {between:bytes} written between two of them
 -- gain: nine of ten of these calls
+-- place: events where layer = 'posix' AND name IN ('fsync', 'fdatasync', 'sync_file_range', 'syncfs', 'sync')
 -- try: sync once after several writes, or at the end; if each record must be durable, use O_DSYNC or a journal; worst file: {worst:text}
 WITH per_file AS (
   SELECT file, sum(calls) AS calls, sum(self) AS self FROM summary

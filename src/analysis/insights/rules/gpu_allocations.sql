@@ -4,6 +4,7 @@
 -- title: GPU memory is allocated and freed in a loop
 -- says: {calls:count} allocations and frees in the CUDA driver took {time:ns}, and each free waits for the GPU
 -- gain: the time of these calls
+-- place: events where layer = 'cuda' AND name IN ('cuMemAlloc', 'cuMemAllocPitch', 'cuMemAllocManaged', 'cuMemFree', 'cuMemHostAlloc', 'cuMemAllocHost', 'cuMemFreeHost')
 -- try: reuse buffers between steps, or allocate from a pool: cuMemAllocAsync, or your framework's caching allocator (is it disabled by PYTORCH_NO_CUDA_MEMORY_CACHING, or out of memory?)
 WITH sums AS (
   SELECT sum(calls) AS calls, sum(dur) AS time FROM summary

@@ -4,6 +4,7 @@
 -- title: GPUs wait for the host
 -- says: Once it was warm, the GPU work of {span:ns} left the GPUs idle for {share:percent}; they were busy for {busy:ns} at most
 -- gain: the idle time between the first tenth and the last twentieth of the work, if the host always stayed ahead
+-- place: view gpu
 -- try: 'fathom report TRACE gpu-idle' shows what the host did meanwhile; launch more work at once (larger batches, torch.compile, CUDA graphs), load data ahead of time, and wait less often in the loop (.item(), .cpu(), printing a loss)
 WITH works AS (
   SELECT host, sum(calls) AS works FROM summary WHERE layer IN @device AND category IS DISTINCT FROM 'sync' GROUP BY host),

@@ -2,6 +2,7 @@
 -- severity: low
 -- title: Heat or power limits slow a GPU down
 -- says: The clocks of {gpu:text} were reduced for {share:percent} of the time
+-- place: view resources
 -- try: check power and temperature ('fathom report TRACE resources'), the limits (nvidia-smi -q -d POWER,TEMPERATURE,PERFORMANCE) and the cooling
 WITH shares AS (
   SELECT host, regexp_extract(name, '^gpu[0-9]+') AS gpu, avg(value) AS share, count(*) AS samples FROM counters

@@ -3,6 +3,7 @@
 -- of: cuda 200
 -- title: The host often waits for the GPU
 -- says: {waits:count wait} for the GPU took {time:ns}, one for every {launches:count launch}
+-- place: events where layer = 'cuda' AND category = 'sync'
 -- try: let launches run ahead: read results (.item(), .cpu(), printing a loss) every few steps, copy with non_blocking=True and pinned memory, and wait for an event instead of the whole device
 WITH sums AS (
   SELECT sum(calls) FILTER (category = 'sync') AS waits, sum(dur) FILTER (category = 'sync') AS time,

@@ -3,6 +3,7 @@
 -- of: samples 200
 -- title: One function uses most of the CPU time
 -- says: {name:text} used {self:ns} of CPU time, {share:percent} of what the program used
+-- place: samples where event = 'cpu-clock' AND stack IN (SELECT stack FROM frames GROUP BY stack HAVING max_by("function", depth) = {name:sql})
 -- try: call it less often or make it do less; 'fathom report TRACE lines' shows which of its lines take the time
 WITH taken AS (SELECT stack, weight FROM samples WHERE event = 'cpu-clock'),
 cpu AS (SELECT sum(weight) AS time, count(*) AS samples FROM taken),

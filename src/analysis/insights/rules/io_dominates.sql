@@ -3,6 +3,7 @@
 -- title: The run spends most of its time in I/O
 -- says: Reading, writing and syncing took {time:ns}, {share:percent} of the run; {worst:text} alone took {part:percent}
 -- gain: four fifths of I/O or of the rest, whichever is shorter, of the process with most I/O, if both went on at once
+-- place: events where layer IN @io AND category IN ('read', 'write', 'sync') AND file = {worst:sql}
 -- try: prefetch in another thread, write in the background, or use asynchronous I/O; 'fathom report TRACE files' shows which files
 WITH data AS (  -- a thread does not pay for calls that take less than 10 us
   SELECT host, pid, file, self FROM io WHERE self > 10000 * calls

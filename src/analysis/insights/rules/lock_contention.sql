@@ -4,6 +4,7 @@
 -- title: Threads wait for a lock
 -- says: {threads:count thread} waited {time:ns} for a lock ({name:text}), {waits:count time}; the longest waiting one {most:ns}, {share:percent} of the run{held:text}
 -- gain: what the thread waited that waited longest
+-- place: samples where event = 'off-cpu' AND host IS NOT DISTINCT FROM {host:sql} AND pid = {pid:sql} AND stack IN ({stacks:text})
 -- try: hold the lock for less time (compute before you take it), use several locks, or give each thread data of its own
 WITH mutexes AS (  -- who waits for a semaphore may wait for work
   SELECT host, pid, tid, name, sum("time") AS time, sum(waits) AS waits, flatten(list(stacks)) AS stacks FROM waits
@@ -37,7 +38,8 @@ words AS (
 queued AS (  -- who has the lock and no CPU keeps others waiting; that is not the lock's fault
   SELECT coalesce(sum(h.ready), 0) AS time FROM threads h, top t WHERE h.pid = t.pid AND h.host IS NOT DISTINCT FROM t.host)
 SELECT t.threads AS threads, CAST(t.time AS BIGINT) AS time, t.name AS name, CAST(t.waits AS BIGINT) AS waits, CAST(t.most AS BIGINT) AS most,
-       100 * t.most / r.wall AS share, w.held AS held, CAST(t.most AS BIGINT) AS gain
+       100 * t.most / r.wall AS share, w.held AS held, CAST(t.most AS BIGINT) AS gain,
+       t.host AS host, t.pid AS pid, array_to_string(list_slice(list_distinct(t.stacks), 1, 100), ', ') AS stacks
 FROM top t, words w, totals r, queued q WHERE t.time > q.time AND t.waits >= 5 AND t.most > 20000000 AND t.most > 0.1 * r.wall
 -- evidence:
 SELECT host, pid, tid, name, caller, "time", waits, longest FROM waits WHERE cause = 'lock' ORDER BY "time" DESC LIMIT 50

@@ -4,6 +4,7 @@
 -- title: Processes wait for file locks
 -- says: {processes:count process} waited {time:ns} in {calls:count call} that lock files, the longest waiting one {most:ns}
 -- gain: the time that the process waited which waited longest
+-- place: events where layer IN @io AND category = 'lock'
 -- try: lock a smaller part of the file, hold the lock for less time, or give each process a file of its own
 WITH per_process AS (
   SELECT host, pid, sum(calls) AS calls, sum(self) AS time FROM summary WHERE layer IN @io AND category = 'lock' GROUP BY host, pid),

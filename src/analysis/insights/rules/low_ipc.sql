@@ -2,6 +2,7 @@
 -- severity: low
 -- title: The CPU executes few instructions per cycle
 -- says: Process {pid:text} executed {ipc:text} instructions per cycle, in {cycles:count cycle}; programs that wait for memory are below 0.5
+-- place: view resources
 -- try: find where memory is missed (fathom run --sample-event cache-misses -- CMD), and keep data that is used together side by side
 WITH counts AS (
   SELECT host, pid, max(value) FILTER (name IN ('instructions', 'instructions:u')) AS instructions,

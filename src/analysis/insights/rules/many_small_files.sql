@@ -4,6 +4,7 @@
 -- title: Many small files
 -- says: The program opened and read {files:count file} of {each:bytes} on average; opening and closing them took {opening:ns}, reading them {reading:ns}
 -- gain: the time of opening, closing and reading, without the copying of the bytes
+-- place: events where layer IN @io AND category IN ('open', 'close')
 -- try: pack samples into larger files (tar shards, HDF5, Parquet, TFRecord)
 WITH per_file AS (
   SELECT file, sum(bytes) FILTER (category = 'read') AS bytes, sum(self) FILTER (category = 'read') AS reading,

@@ -2,6 +2,7 @@
 -- severity: medium
 -- title: Memory keeps growing
 -- says: Process {pid:text} grew steadily from {from:bytes} to {to:bytes}, by {rate:bytes} per second
+-- place: view resources
 -- try: look for a list or cache that is never emptied, or for tensors that keep their history
 WITH rss AS (
   SELECT host, pid, ts, value, row_number() OVER (PARTITION BY host, pid ORDER BY ts) AS r, count(*) OVER (PARTITION BY host, pid) AS n

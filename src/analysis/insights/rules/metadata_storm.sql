@@ -3,6 +3,7 @@
 -- of: posix 20000
 -- title: Many metadata calls at once
 -- says: {rate:count metadata call} per second on average (open, stat, directories), {calls:count} in all, for {data:count data call}
+-- place: events where layer = 'posix' AND category IN ('open', 'metadata', 'directory')
 -- try: cache stat results, list directories once, and keep files open; on a shared file system all users depend on one metadata server
 WITH about AS (
   SELECT sum(calls) AS calls, sum(self) AS time, max("last") - min("first") AS span FROM summary

@@ -3,6 +3,7 @@
 -- title: Metadata calls take much time
 -- says: {calls:count metadata call} (open, close, stat, directories, renames) took {time:ns}, {share:percent} of the run; data calls took {data:ns}
 -- gain: seven tenths of that time
+-- place: events where layer IN @io AND category IN ('open', 'close', 'metadata', 'directory')
 -- try: open files once and keep them open, list directories once, and store many small items in one file; most of it: {name:text}
 WITH per_name AS (
   SELECT name, category IN ('open', 'close', 'metadata', 'directory') AS about, category IN ('read', 'write') AS moves,

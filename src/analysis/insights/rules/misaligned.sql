@@ -4,6 +4,7 @@
 -- title: Accesses are not aligned to 4 KiB
 -- says: {share:percent} of {calls:count} reads and writes of {each:bytes} on average began inside a 4 KiB page of the file, so neighbouring accesses touch that page twice
 -- gain: one page of each of these calls
+-- place: events where layer = 'posix' AND category IN ('read', 'write') AND "offset" % 4096 <> 0 AND file = {worst:sql}
 -- try: begin blocks at multiples of 4096, and of the stripe size on a parallel file system; worst file: {worst:text}
 WITH per_file AS (
   SELECT file, sum(positioned) AS calls, sum(misaligned) AS off, sum(bytes) AS bytes, sum(calls - errors) AS moved,

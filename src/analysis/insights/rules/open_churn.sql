@@ -4,6 +4,7 @@
 -- title: The same files are opened again and again
 -- says: The program opened {files:count file} {times:count time} each on average, {opens:count open} in all; opening and closing took {time:ns}
 -- gain: all but the first open and close of each file
+-- place: events where layer IN @io AND category IN ('open', 'close') AND file = {worst:sql}
 -- try: keep the file open; worst file: {worst:text}
 WITH per_process AS (
   SELECT host, file, pid, sum(calls - errors) FILTER (category = 'open') AS opens, sum(self) AS time FROM data_calls

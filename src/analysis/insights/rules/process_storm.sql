@@ -4,6 +4,7 @@
 -- title: Many short processes
 -- says: {processes:count process} lived for {life:ns} on average; starting one costs about a millisecond and reads its libraries again
 -- gain: the calls that started them, and up to a millisecond of each
+-- place: processes where "end" - start < 100000000
 -- try: do the work in one process, or keep workers (a pool, xargs with more arguments per call)
 WITH lives AS (SELECT host, pid, max("end") - min(start) AS life FROM processes WHERE "end" IS NOT NULL AND start IS NOT NULL GROUP BY host, pid),
 sums AS (SELECT count(*) AS processes, avg(life) AS life, sum(life) AS every, sum(least(life, 1000000)) AS starts FROM lives WHERE life < 100000000),

@@ -4,6 +4,7 @@
 -- title: Random reads
 -- says: {random:count} of {calls:count read} ({share:percent}) went backwards or jumped, in {files:count file}; such a call took {each:ns}
 -- gain: what these calls took beyond 2 us and 1 ns a byte, as in order; none if the page cache holds the file
+-- place: events where layer IN @io AND category = 'read' AND file = {worst:sql}
 -- try: sort accesses by offset, use a format that is read in order, or load the file into memory; worst file: {worst:text}
 WITH per_file AS (
   SELECT file, sum(positioned) AS calls, sum(random) AS random, sum(self * random / calls) AS time,

@@ -4,6 +4,7 @@
 -- title: Random writes
 -- says: {random:count} of {calls:count write} ({share:percent}) went backwards or jumped, in {files:count file}; such a call took {each:ns}
 -- gain: what these calls took beyond 2 us and 1 ns a byte, as in order; none if the page cache holds the file
+-- place: events where layer IN @io AND category = 'write' AND file = {worst:sql}
 -- try: write in order (append to a log, or sort by offset) and let one writer merge; worst file: {worst:text}
 WITH per_file AS (
   SELECT file, sum(positioned) AS calls, sum(random) AS random, sum(self * random / calls) AS time,

@@ -4,6 +4,7 @@
 -- title: Several processes read the same files completely
 -- says: Up to {processes:count process} read each of {files:count file}: {bytes:bytes} read from {extent:bytes} of data
 -- gain: the share of read time spent on bytes that another process also read
+-- place: events where layer IN @io AND category = 'read' AND file = {worst:sql}
 -- try: read once and share (shared memory, a cache on the node), or give each worker its own files; worst file: {worst:text}
 WITH per_file AS (
   SELECT file, count(DISTINCT (host, pid)) AS processes, sum(bytes) AS bytes, max(extent) AS extent, sum(self) AS time FROM io

@@ -3,6 +3,7 @@
 -- of: read
 -- title: Mostly reads, by bytes
 -- says: {share:percent} of the {bytes:bytes} moved were reads
+-- place: events where layer IN @io AND category = 'read'
 -- try: look at reads first
 WITH sums AS (SELECT sum(bytes) FILTER (direction = 'read') AS part, sum(bytes) AS bytes FROM io)
 SELECT CAST(bytes AS BIGINT) AS bytes, 100 * part / bytes AS share FROM sums

@@ -4,6 +4,7 @@
 -- title: The same bytes are read again
 -- says: The program read {files:count file} {times:text} times over: the same process had read {again:bytes} of {bytes:bytes} before
 -- gain: the share of those files' read time spent on bytes read before
+-- place: events where layer IN @io AND category = 'read' AND file = {worst:sql}
 -- try: keep what was read (a cache, a memory map), or read each file once per process; worst file: {worst:text}
 WITH per_process AS (
   SELECT host, file, pid, sum(bytes) AS bytes, max(extent) AS extent, sum(self) AS time FROM io

@@ -4,6 +4,7 @@
 -- title: The same bytes are written again
 -- says: The program wrote {files:count file} {times:text} times over: {again:bytes} of {bytes:bytes} overwrote what the same process had written
 -- gain: the share of those files' write time spent on bytes written before
+-- place: events where layer IN @io AND category = 'write' AND file = {worst:sql}
 -- try: collect changes in memory and write them once; worst file: {worst:text}
 WITH per_process AS (
   SELECT host, file, pid, sum(bytes) AS bytes, max(extent) AS extent, sum(self) AS time FROM io

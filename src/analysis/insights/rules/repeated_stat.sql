@@ -4,6 +4,8 @@
 -- title: The same files are looked up again and again
 -- says: {calls:count stat or access call} asked about {files:count file}, {times:count time} each on average, and took {time:ns}, {share:percent} of the run
 -- gain: all but the first call for each file
+-- place: events where layer IN @io AND file = {worst:sql}
+--   AND name IN ('stat', 'lstat', 'stat64', 'lstat64', 'fstatat', 'fstatat64', 'statx', 'access', 'faccessat', 'euidaccess')
 -- try: keep what stat said, list the directory once, or watch it (inotify); worst file: {worst:text}
 WITH per_process AS (
   SELECT host, file, pid, sum(calls) AS calls, sum(self) AS time FROM data_calls

@@ -4,6 +4,7 @@
 -- title: A seek before nearly every read or write
 -- says: {seeks:count seek} for {calls:count} reads and writes took {time:ns}
 -- gain: the time of the seeks
+-- place: events where layer IN @io AND category = 'seek'
 -- try: use pread and pwrite, which take the offset and save the seek
 WITH seeks AS (SELECT sum(calls) AS calls, sum(self) AS time FROM summary WHERE layer IN @io AND category = 'seek' AND name IN ('lseek', 'fseek', 'fseeko')),
 data AS (SELECT sum(calls) AS calls FROM io)

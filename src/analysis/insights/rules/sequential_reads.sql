@@ -3,6 +3,7 @@
 -- of: read
 -- title: Reads are sequential
 -- says: {share:percent} of {calls:count read} went forward in their files, and {next:percent} began where the last one ended: readahead helps them
+-- place: events where layer IN @io AND category = 'read'
 -- try: nothing; this pattern is good
 WITH sums AS (
   SELECT sum(positioned) AS calls, sum(consecutive) AS next, sum(ordered) AS ordered

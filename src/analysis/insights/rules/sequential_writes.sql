@@ -3,6 +3,7 @@
 -- of: write
 -- title: Writes are sequential
 -- says: {share:percent} of {calls:count write} went forward in their files, and {next:percent} began where the last one ended
+-- place: events where layer IN @io AND category = 'write'
 -- try: nothing; this pattern is good
 WITH sums AS (
   SELECT sum(positioned) AS calls, sum(consecutive) AS next, sum(ordered) AS ordered

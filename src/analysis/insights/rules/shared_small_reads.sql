@@ -4,6 +4,7 @@
 -- title: Small reads of shared files
 -- says: {calls:count read} of less than 64 KiB went to {files:count file} that up to {processes:count process} read
 -- gain: what these calls took beyond the copying of their bytes
+-- place: events where layer = 'posix' AND category = 'read' AND bytes < 65536 AND file = {worst:sql}
 -- try: let one process read and pass the data on, or give each worker large blocks of its own; worst file: {worst:text}
 WITH shared AS (
   SELECT file, count(DISTINCT (host, pid)) AS processes, sum(small) AS few, sum(calls) AS calls,

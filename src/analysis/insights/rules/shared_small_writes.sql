@@ -4,6 +4,7 @@
 -- title: Small writes to shared files
 -- says: {calls:count write} of less than 64 KiB went to {files:count file} that up to {processes:count process} write, so they wait for each other's locks
 -- gain: what these calls took beyond the copying of their bytes
+-- place: events where layer = 'posix' AND category = 'write' AND bytes < 65536 AND file = {worst:sql}
 -- try: use one file per process, or one writer that collects the data; worst file: {worst:text}
 WITH shared AS (
   SELECT file, count(DISTINCT (host, pid)) AS processes, sum(small) AS few, sum(calls) AS calls,

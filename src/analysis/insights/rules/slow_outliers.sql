@@ -3,6 +3,7 @@
 -- title: A few calls take most of the time
 -- says: The slowest {few:count} of {calls:count} calls to {name:text} took {share:percent} of its time; the longest took {longest:ns}
 -- gain: what they took beyond a typical call
+-- place: events where layer IN @io AND name = {name:sql} AND dur >= {longest:sql} / 2
 -- try: see when they happen (fathom sql TRACE "SELECT ts, dur, file FROM events WHERE name = '{name:text}' ORDER BY dur DESC LIMIT 20"): writeback, a lock, or a cold cache
 WITH buckets AS (
   SELECT name, unnest(hist) AS n, generate_subscripts(hist, 1) - 1 AS b FROM summary WHERE layer IN @io AND category NOT IN ('wait', 'process', 'lock')

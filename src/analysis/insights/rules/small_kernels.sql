@@ -4,6 +4,7 @@
 -- title: Kernels are shorter than their launches
 -- says: {kernels:count kernel} ran for {each:ns} each on a GPU, while a launch took {launch:ns} on the host: {time:ns} of launching for {work:ns} of work
 -- gain: the launches that graphs of ten kernels would save
+-- place: events where layer IN @device AND category = 'kernel'
 -- try: run fewer, larger kernels: torch.compile or another fuser, CUDA graphs, larger batches
 WITH kernels AS (
   SELECT sum(calls) AS calls, sum(dur) AS dur FROM summary WHERE layer IN @device AND category = 'kernel'),

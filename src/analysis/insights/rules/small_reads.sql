@@ -4,6 +4,7 @@
 -- title: Many small reads
 -- says: {calls:count read} of less than 64 KiB (about {each:bytes} each) took {time:ns}, {share:percent} of the run
 -- gain: the calls that 1 MiB reads in order would save, each at the cost of a typical one without the copying of its bytes
+-- place: events where layer IN @io AND category = 'read' AND bytes < 65536 AND file = {worst:sql}
 -- try: read larger blocks (setvbuf, a buffered reader, bigger records), or rely on readahead or mmap; worst file: {worst:text}
 WITH few AS (
   SELECT file, calls, typical, small, small_bytes, small_time, small_bytes / small AS each,

@@ -4,6 +4,7 @@
 -- title: Many small copies to and from GPUs
 -- says: {calls:count copy} by the CUDA driver moved {each:bytes} each and took {time:ns} on the host
 -- gain: the calls that 1 MiB copies would save, at nine tenths of their time at most
+-- place: events where layer = 'cuda' AND category = 'copy' AND name NOT LIKE 'cuMemcpyDtoD%'
 -- try: collect related data in one pinned buffer and copy that; keep data that is used again on the GPU
 WITH sums AS (
   SELECT sum(calls - errors) AS calls, sum(bytes) AS bytes, sum(dur) AS time, sum(dur) * 0.9 AS most FROM summary

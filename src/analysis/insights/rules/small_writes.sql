@@ -4,6 +4,7 @@
 -- title: Many small writes
 -- says: {calls:count write} of less than 64 KiB (about {each:bytes} each) took {time:ns}, {share:percent} of the run
 -- gain: the calls that 1 MiB writes in order would save, each at the cost of a typical one without the copying of its bytes
+-- place: events where layer IN @io AND category = 'write' AND bytes < 65536 AND file = {worst:sql}
 -- try: buffer output and write it in large blocks, or use writev; worst file: {worst:text}
 WITH few AS (
   SELECT file, calls, typical, small, small_bytes, small_time, small_bytes / small AS each,

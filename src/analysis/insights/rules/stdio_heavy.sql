@@ -4,6 +4,7 @@
 -- title: Much data goes through stdio in small calls
 -- says: {share:percent} of the bytes ({bytes:bytes}) went through stdio in calls of {each:bytes} on average, which copies every byte once more and takes a lock per call
 -- gain: a lock of 20 ns for each call, and 1 ns for each 8 bytes
+-- place: events where layer = 'stdio' AND category IN ('read', 'write') AND NOT suffix(name, '_unlocked')
 -- try: read and write bulk data with read, pread or mmap; keep stdio for text
 WITH sums AS (
   SELECT sum(bytes) FILTER (locks) AS stdio, sum(bytes) AS every, sum(calls) FILTER (locks) AS calls, sum(calls - errors) FILTER (locks) AS moved

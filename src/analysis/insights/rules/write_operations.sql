@@ -3,6 +3,7 @@
 -- of: write
 -- title: Mostly writes, by calls
 -- says: {share:percent} of {calls:count data call} were writes
+-- place: events where layer IN @io AND category = 'write'
 -- try: look at writes first
 WITH sums AS (SELECT sum(calls) FILTER (direction = 'write') AS writes, sum(calls) AS calls FROM io)
 SELECT CAST(calls AS BIGINT) AS calls, 100 * writes / calls AS share FROM sums

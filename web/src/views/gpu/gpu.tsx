@@ -3,13 +3,14 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { escapeName } from "../../logic/escape";
-import { sqlText } from "../../logic/places";
+import { copiesOf, longestIdle, runsOfKernel, workOf } from "../../logic/gpu";
+import type { Place } from "../../logic/places";
 import { rowsOf, type Report, type ReportRow } from "../../logic/report";
 import { Answered, Empty } from "../../shell/states";
 import { recording } from "../../state/page";
 import { series } from "../../theme/layers";
 import { shade } from "../../theme/theme";
-import { goToPlace } from "../parts/go";
+import { goToPlace, goToRange } from "../parts/go";
 import { useReport } from "../parts/report_answer";
 import { ReportTable } from "../parts/report_tables";
 import { SplitBar, type Share } from "../parts/split_bar";
@@ -32,9 +33,9 @@ function sharesOf(report: Report, gpu: ReportRow, colours: readonly string[]): S
   const share = (name: string, time: number, at: number): Share => {
     return { name, time, share: (100 * time) / span, colour: colours[at]! };
   };
-  const causes = rowsOf(report, CAUSES).filter((row) => row["host"] === gpu["host"] && row["device"] === gpu["device"]);
+  const causes = causesOf(report, gpu);
   const last = colours.length - 1;
-  const most = causes.length > last ? last - 1 : last;
+  const most = namedCauses(causes, colours);
   const shares = [share("busy", Number(gpu["busy"]), 0)];
   for (const [at, row] of causes.slice(0, most).entries()) {
     shares.push(share(`idle, ${causeName(row)}`, Number(row["idle"]), 1 + at));
@@ -46,6 +47,31 @@ function sharesOf(report: Report, gpu: ReportRow, colours: readonly string[]): S
   return shares;
 }
 
+function causesOf(report: Report, gpu: ReportRow): ReportRow[] {
+  return rowsOf(report, CAUSES).filter((row) => row["host"] === gpu["host"] && row["device"] === gpu["device"]);
+}
+
+function namedCauses(causes: readonly ReportRow[], colours: readonly string[]): number {
+  const last = colours.length - 1;
+  return causes.length > last ? last - 1 : last;
+}
+
+// Where the GPU was idle the longest for this cause. Where the report does not tell, the work around it.
+function goToIdle(cause: ReportRow | undefined, gpu: ReportRow): void {
+  const idle = longestIdle(cause);
+  if (idle) goToRange(idle.from, idle.to);
+  else void goToPlace(workOf(gpu));
+}
+
+// `at` is the share's place: after the busy time, each cause that is named, and the rest.
+function goToShare(report: Report, gpu: ReportRow, at: number, colours: readonly string[]): void {
+  if (at === 0) return void goToPlace(workOf(gpu));
+  const causes = causesOf(report, gpu);
+  const most = namedCauses(causes, colours);
+  const worst = causes.slice(most).sort((a, b) => Number(b["longest"]) - Number(a["longest"]))[0];
+  goToIdle(at <= most ? (causes[at - 1] ?? worst) : worst, gpu);
+}
+
 function Idle({ report }: { report: Report }): JSX.Element {
   const colours = series[shade.value];
   const gpus = rowsOf(report, GPUS);
@@ -53,38 +79,41 @@ function Idle({ report }: { report: Report }): JSX.Element {
   return (
     <>
       {gpus.map((gpu, at) => (
-        <SplitBar key={at} title={`GPU ${String(gpu["device"])} of ${String(gpu["host"])}`} shares={shares[at]!} />
+        <SplitBar
+          key={at}
+          title={`GPU ${String(gpu["device"])} of ${String(gpu["host"])}`}
+          shares={shares[at]!}
+          onShare={(share) => goToShare(report, gpu, shares[at]!.indexOf(share), colours)}
+        />
       ))}
       <ReportTable
         report={report}
         of={GPUS}
         rowTitle="Show in the timeline"
-        onRow={(row) =>
-          void goToPlace({ view: "timeline", where: `layer = 'gpu' AND host = ${sqlText(String(row["host"]))}` })
-        }
+        onRow={(row) => void goToPlace(workOf(row))}
       />
       <ReportTable
         report={report}
         of={CAUSES}
-        rowTitle="Show in the timeline"
-        onRow={(row) => {
-          const where = row["name"] ? `name = ${sqlText(String(row["name"]))}` : "layer = 'gpu'";
-          void goToPlace({ view: "timeline", where });
-        }}
+        rowTitle="Show the longest stretch in the timeline"
+        onRow={(row) => goToIdle(row, row)}
       />
     </>
   );
 }
 
-function Table({ view, of, where }: { view: string; of: string; where?: (row: ReportRow) => string }): JSX.Element {
-  const report = useReport(view, () => ({ top: ROWS }));
-  const leads = where && {
-    onRow: (row: ReportRow) => void goToPlace({ view: "timeline", where: where(row) }),
-    rowTitle: "Show in the timeline",
-  };
+function Table({ view, of, place }: { view: string; of: string; place: (row: ReportRow) => Place }): JSX.Element {
+  const report = useReport(view, () => ({ by: "device", top: ROWS }));
   return (
     <Answered of={report} what={`Asking for ${view}`}>
-      {(answer) => <ReportTable report={answer} of={of} {...leads} />}
+      {(answer) => (
+        <ReportTable
+          report={answer}
+          of={of}
+          rowTitle="Show in the timeline"
+          onRow={(row) => void goToPlace(place(row))}
+        />
+      )}
     </Answered>
   );
 }
@@ -118,12 +147,8 @@ export function Gpu(): JSX.Element {
           {(report) => (rowsOf(report, GPUS).length > 0 ? <Idle report={report} /> : <NoGpu />)}
         </Answered>
       </section>
-      <Table
-        view="kernels"
-        of={KERNELS}
-        where={(row) => `layer = 'gpu' AND name = ${sqlText(String(row["kernel"]))}`}
-      />
-      <Table view="copies" of={COPIES} where={() => "layer IN ('gpu', 'cuda') AND category = 'copy'"} />
+      <Table view="kernels" of={KERNELS} place={runsOfKernel} />
+      <Table view="copies" of={COPIES} place={copiesOf} />
     </div>
   );
 }

@@ -8,6 +8,7 @@ import { mostOf } from "../../logic/bins";
 import { binRange, heatCells, placeOfRow } from "../../logic/heat";
 import { withThousands } from "../../logic/units";
 import { Answered, Empty } from "../../shell/states";
+import { inFile } from "../../state/page";
 import { part, setting } from "../../state/selection";
 import { measureOfUnit } from "../flame/numbers";
 import { useAnswer } from "../parts/answer";
@@ -48,13 +49,23 @@ function Map({ heat }: { heat: Heat }): JSX.Element {
         logarithmic={logarithmic.value === "1"}
         leadsTo="leads to its place in the timeline"
         onCell={({ column, row }) => {
-          const [begin, end] = binRange(from, heat.bin_ns, column);
-          goToRange(begin, end, placeOfRow(rows.value, heat.rows[row]!.id));
+          void goToCell(binRange(from, heat.bin_ns, column), rows.value, heat.rows[row]!.id);
         }}
       />
       {(heat.left_out ?? 0) > 0 && <p class="note">{withThousands(heat.left_out!)} rows with less are not shown.</p>}
     </>
   );
+}
+
+// A rank is told by its processes, which the tracks know.
+async function goToCell([begin, end]: [number, number], kind: string, id: string): Promise<void> {
+  const { recording, where } = part.peek();
+  const tracks = kind === "rank" ? (await api.tracks(recording)).tracks : [];
+  const place = placeOfRow(kind, id, tracks);
+  // The boxes of a page without a server do not tell files apart.
+  if (inFile.peek()) delete place.where;
+  else if (place.where && where && where !== place.where) place.where = `(${where}) AND ${place.where}`;
+  goToRange(begin, end, place);
 }
 
 export function Activity(): JSX.Element {

@@ -6,9 +6,10 @@ import { api } from "../../api/client";
 import type { OffsetsAnswer } from "../../api/types";
 import { mostOf } from "../../logic/bins";
 import { escapeName } from "../../logic/escape";
-import { binRange, heatCells } from "../../logic/heat";
+import { binRange, heatCells, placeOfRow } from "../../logic/heat";
 import { humanBytes, withThousands } from "../../logic/units";
 import { Answered } from "../../shell/states";
+import { inFile } from "../../state/page";
 import { changeSetting, part, setting } from "../../state/selection";
 import { useAnswer } from "../parts/answer";
 import { goToFile, goToRange } from "../parts/go";
@@ -45,7 +46,10 @@ function Direction({
       rowHeight={5}
       logarithmic={false}
       leadsTo="leads to its place in the timeline"
-      onCell={({ column }) => goToRange(...binRange(from, answer.time_bin_ns, column))}
+      onCell={({ column }) => {
+        const [begin, end] = binRange(from, answer.time_bin_ns, column);
+        goToRange(begin, end, inFile.peek() ? {} : placeOfRow("file", chosenFile.peek()));
+      }}
     />
   );
 }

@@ -4,16 +4,15 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { escapeName } from "../../logic/escape";
 import { shellJoin } from "../../logic/fleet";
-import { placeOf } from "../../logic/places";
+import { placeIn, type Place as PlaceOf } from "../../logic/places";
 import type { Insight } from "../../logic/report";
 import { humanNs } from "../../logic/units";
 import { recording } from "../../state/page";
 import { placeForCommands } from "../parts/command_place";
 import { goToPlace } from "../parts/go";
 
-function Place({ rule }: { rule: string }): JSX.Element {
+function Place({ place }: { place: PlaceOf }): JSX.Element {
   const [failure, setFailure] = useState("");
-  const place = placeOf(rule);
   const go = (): void => {
     goToPlace(place).catch((error: unknown) => setFailure(error instanceof Error ? error.message : String(error)));
   };
@@ -47,7 +46,8 @@ function Why({ rule }: { rule: string }): JSX.Element {
 }
 
 function One({ insight }: { insight: Insight }): JSX.Element {
-  const { rule, severity, title, says, gain, why } = insight;
+  const { severity, title, says, gain, why } = insight;
+  const place = placeIn(insight.place);
   return (
     <li class={`insight ${severity}`}>
       <h3>
@@ -60,8 +60,8 @@ function One({ insight }: { insight: Insight }): JSX.Element {
         </p>
       )}
       {severity !== "good" && insight.try && <p class="advice">Try: {escapeName(insight.try)}.</p>}
-      <Place rule={rule} />
-      <Why rule={rule} />
+      {place && <Place place={place} />}
+      <Why rule={insight.rule} />
     </li>
   );
 }

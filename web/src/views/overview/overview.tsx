@@ -7,7 +7,7 @@ import { eventsNamed } from "../../logic/places";
 import { insightsOf, rowsOf, type Report } from "../../logic/report";
 import { Answered, Empty } from "../../shell/states";
 import { page, recording } from "../../state/page";
-import { isLimited, part, selection } from "../../state/selection";
+import { isLimited, part, selectEverything, selection } from "../../state/selection";
 import { useAnswer } from "../parts/answer";
 import { goToFile, goToFunction } from "../parts/go";
 import { ReportTable, Words } from "../parts/report_tables";
@@ -36,12 +36,26 @@ function showFunction(name: string, layer: string): void {
   void goToFunction(name, eventsNamed(name, layer));
 }
 
+// Rules weigh what they find by the whole run: they are asked of all of it or not at all.
+function AdviceOfAll(): JSX.Element {
+  return (
+    <section aria-label="Insights">
+      <p class="note">
+        Advice is about the whole run, and is not shown for a part of it.{" "}
+        <button type="button" onClick={selectEverything}>
+          Show it for everything
+        </button>
+      </p>
+    </section>
+  );
+}
+
 function Body({ report, time }: { report: Report; time: Asked<Report | null> }): JSX.Element {
   return (
     <>
       <TimeSplit overview={report} time={time} />
       <ThreadSplit />
-      {!isLimited(selection.value) && <Insights insights={insightsOf(report)} />}
+      {isLimited(selection.value) ? <AdviceOfAll /> : <Insights insights={insightsOf(report)} />}
       <section aria-label="In words">
         <h2>In words</h2>
         <Words report={report} />

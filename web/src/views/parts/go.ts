@@ -1,44 +1,62 @@
 // SPDX-License-Identifier: MIT
-// Ways from one view to a place in another.
+// Ways from one view to a place in another. A place lies within what is selected: where nothing of it does, the selection stays
+// as it is.
 import { effect } from "@preact/signals";
 import { api } from "../../api/client";
-import { busiestRange, busiestSql, type Place } from "../../logic/places";
+import { statementText } from "../../api/statements";
+import {
+  binWidth,
+  boundsOf,
+  busiestRange,
+  busyBins,
+  onlyProcess,
+  whereIn,
+  withRoom,
+  type Bounds,
+  type BusyBin,
+  type Place,
+} from "../../logic/places";
 import { inFile, recording } from "../../state/page";
 import { searchText } from "../../state/search";
-import { select, selection } from "../../state/selection";
+import { part, select, selection, type Selection } from "../../state/selection";
 
-async function numbersOf(sql: string): Promise<number[][]> {
-  const answer = await api.query(sql, selection.peek().recording || undefined);
-  return answer.rows.map((row) => row.map(Number));
+async function binsOf(place: Place, within: Bounds): Promise<BusyBin[]> {
+  const { of = "events", where = "true" } = place;
+  const rows = statementText(`rows_of_${of}`, { ...within, where: whereIn(of, where, part.peek()) });
+  const values = { from: within.from, width: binWidth(within), rows, said: place.said ?? "" };
+  const answer = await api.statement({ name: "busiest", values, recording: selection.peek().recording });
+  return busyBins(answer.rows);
 }
 
-// To a view; in the timeline, to where the events of the place took most time.
+// To a view; in the timeline, to where the rows of the place took most time. A rule that speaks of one process selects it.
 export async function goToPlace(place: Place): Promise<void> {
   const wall = recording.peek()?.wall_ns ?? 0;
-  // A page without a server cannot look for events: it shows the view.
-  if (place.view !== "timeline" || place.where === undefined || wall === 0 || inFile.peek()) {
+  // A page without a server cannot look for events: it knows the places of rules, and of others it shows the view.
+  const known = !inFile.peek() || place.said !== undefined;
+  if (place.view !== "timeline" || place.where === undefined || wall === 0 || !known) {
     select({ view: place.view });
     return;
   }
-  const rows = await numbersOf(busiestSql(place.where, wall, place.of));
-  const range = busiestRange(
-    rows.map(([bin = 0, time = 0]) => ({ bin, time })),
-    wall,
-  );
-  select({ view: "timeline", ...(range ? { from: range[0], to: range[1] } : {}) });
+  const within = boundsOf(part.peek(), wall);
+  const bins = await binsOf(place, within);
+  const range = busiestRange(bins, within);
+  const process = place.said === undefined ? undefined : onlyProcess(bins);
+  select({ view: "timeline", ...(range ? { from: range[0], to: range[1], ...process } : {}) });
 }
 
-// To the time in which a file was in use. A hundredth is added at both ends, so that edges show.
+// To the time in which a file was in use.
 export async function goToFile(file: string): Promise<void> {
-  const { rows } = await api.statement({ name: "file_time", values: { file }, recording: selection.peek().recording });
-  const [begin = 0, end = 0] = (rows[0] ?? []).slice(1).map(Number);
+  const values = { file, where: whereIn("events", "true", part.peek()) };
+  const { rows } = await api.statement({ name: "file_time", values, recording: selection.peek().recording });
+  const within = boundsOf(part.peek(), recording.peek()?.wall_ns ?? 0);
+  const [first = 0, last = 0] = (rows[0] ?? []).slice(1).map(Number);
+  const [begin, end] = [Math.max(first, within.from), Math.min(last, within.to)];
   if (end > begin) goToRange(begin, end);
   else select({ view: "timeline" });
 }
 
-export function goToRange(begin: number, end: number, more: { pids?: number[]; tids?: number[] } = {}): void {
-  const room = Math.ceil((end - begin) / 100);
-  select({ view: "timeline", from: Math.max(0, Math.floor(begin - room)), to: Math.ceil(end + room), ...more });
+export function goToRange(begin: number, end: number, more: Partial<Selection> = {}): void {
+  select({ view: "timeline", ...withRoom(begin, end, part.peek()), ...more });
 }
 
 // To where a function took most time. Its name stands in the search field, so that other boxes are faded, until somebody
