@@ -5,13 +5,18 @@ import questions from "../../questions.json";
 import { sqlText } from "../logic/places";
 
 export type StatementName = keyof typeof questions.statements;
-export type Values = Readonly<Record<string, string | number>>;
+type Value = string | number;
+export type Values = Readonly<Record<string, Value | readonly Value[]>>;
 
-// A {name} in the text is filled with a whole number, or a text in quotes.
+function filled(value: Value): string {
+  return typeof value === "number" ? String(Math.round(value)) : sqlText(value);
+}
+
+// A {name} in the text is filled with a whole number, a text in quotes, or a list of these.
 export function statementText(name: StatementName, values: Values = {}): string {
   return questions.statements[name].replace(/\{(\w+)\}/g, (_place, key: string) => {
     const value = values[key];
     if (value === undefined) throw new Error(`${name} needs ${key}`);
-    return typeof value === "number" ? String(Math.round(value)) : sqlText(value);
+    return typeof value === "object" ? `[${value.map(filled).join(", ")}]` : filled(value);
   });
 }

@@ -6,7 +6,6 @@ import { boundsOfValues } from "./axis";
 import { chartOf, pieces, thinned, valuesOf } from "./chart";
 import { busiestRange, busiestSql, placeOf, sqlText } from "./places";
 import { insightsOf, measureOf, noteOf, tableKeys, tableOf, titleOf, wordsOf, type Report } from "./report";
-import { multiples, rates, valueAt } from "./series";
 import { placeOfRows } from "./sql_result";
 import { cellText, isNumeric, matchingRows, nextOrder, orderedRows, visibleRows } from "./table";
 
@@ -235,21 +234,4 @@ test("notes leave out what only helps on a command line", () => {
   const report = { a: [], notes: { a: "10 of 489 functions shown; --top 0 shows all", b: "total: of the host" } };
   assert.equal(noteOf(report, "a"), "10 of 489 functions shown");
   assert.equal(noteOf(report, "b"), "total: of the host");
-});
-
-test("counters of one name share a picture and its times", () => {
-  const row = (ts: number, who: string, value: number) => ({ ts, at: ts, name: "rss", unit: "bytes", who, value });
-  const [picture] = multiples([row(0, "a", 1), row(10, "b", 2), row(5, "a", 3)]);
-  assert.deepEqual(picture?.times, [0, 5, 10]);
-  assert.deepEqual(picture?.series, [
-    { label: "a", values: [1, 3, null] },
-    { label: "b", values: [null, null, 2] },
-  ]);
-  assert.equal(valueAt([0, 5, 10], [1, 3, null], 7), 3);
-  const grown = rates([row(0, "a", 0), row(1e9, "a", 5), row(3e9, "a", 11)]);
-  assert.deepEqual(
-    grown.map(({ value }) => value),
-    [5, 5, 3],
-  );
-  assert.deepEqual(rates([row(0, "a", 3)]), []);
 });
