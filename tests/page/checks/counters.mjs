@@ -2,7 +2,7 @@
 // Resources of many processes: every counter is there, whatever the selection, and its values are what SQL says.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { imported, sql } from "../golden_pages.mjs";
+import { counterLines, imported, sql } from "../golden_pages.mjs";
 import { answered, openPage } from "../kit.mjs";
 import { realPage } from "../real.mjs";
 
@@ -10,23 +10,12 @@ const names = ["cpu_user", "fds", "pss", "rchar", "read_bytes", "rss", "threads"
 const [processes, seconds] = [30, 450];
 
 // More values than the server answers in rows: those of the last names were lost when each was a row.
-export function manyCounters() {
-  const pids = Array.from({ length: processes }, (_none, at) => 100 + at);
-  const lines = [
+function manyCounters() {
+  return imported("many_counters", [
     "fathom recording 1",
     `run host=alpha start=0 duration=${seconds * 1e9} exit=0 command="many"`,
-    ...pids.map((pid) => `process ${pid} name=p start=0 end=${seconds * 1e9} exit=0`),
-  ];
-  for (let second = 0; second < seconds; ++second) {
-    lines.push(`counter - ${second * 1e9} resource memory_used ${second} unit=bytes`);
-    for (const pid of pids) {
-      for (const [at, name] of names.entries())
-        lines.push(
-          `counter ${pid} ${second * 1e9} ${at === 0 ? "app" : "resource"} ${name} ${second * (at + 1) + pid}`,
-        );
-    }
-  }
-  return imported("many_counters", lines);
+    ...counterLines(names, processes, seconds),
+  ]);
 }
 
 async function onCounters(browser, hash, body) {

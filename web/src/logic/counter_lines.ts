@@ -39,7 +39,10 @@ const [NAME, UNIT, LAYER, HOST, PID, TID, LINES_OF_NAME, BEGIN, WIDTH, BINS, VAL
 ] as const;
 
 function numbersIn(cell: Cell | undefined): Float64Array {
-  return Float64Array.from((cell ?? []) as readonly (string | number)[], Number);
+  const cells = (cell ?? []) as readonly (string | number)[];
+  const numbers = new Float64Array(cells.length); // a loop: Float64Array.from is slow, and there are 100,000 of them
+  for (let at = 0; at < cells.length; ++at) numbers[at] = Number(cells[at]);
+  return numbers;
 }
 
 // Bins before and after the range, -1 and -2, are drawn where they were read.

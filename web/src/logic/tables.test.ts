@@ -7,7 +7,8 @@ import { chartOf, pieces, thinned, valuesOf } from "./chart";
 import { busiestRange, busiestSql, placeOf, sqlText } from "./places";
 import { insightsOf, measureOf, noteOf, tableKeys, tableOf, titleOf, wordsOf, type Report } from "./report";
 import { placeOfRows } from "./sql_result";
-import { cellText, isNumeric, matchingRows, nextOrder, orderedRows, visibleRows } from "./table";
+import { atOnce } from "./slices";
+import { cellText, isNumeric, nextOrder, orderedRows, RowTexts, visibleRows } from "./table";
 
 test("histograms have no gaps", () => {
   const bars = powerBars([
@@ -216,10 +217,11 @@ test("a search keeps the rows that hold the text, in their order", () => {
       ["z", 1500],
     ],
   };
-  const matches = (wanted: string) => (text: string) => text.toLowerCase().includes(wanted);
-  assert.deepEqual(matchingRows(table, [2, 1, 0], matches("read")), [1]);
-  assert.deepEqual(matchingRows(table, [2, 1, 0], matches("1.50 us")), [2]);
-  assert.deepEqual(matchingRows(table, [2, 1, 0], null), [2, 1, 0]);
+  const texts = new RowTexts(table);
+  const found = (text: string) => atOnce(texts.matching([2, 1, 0], text));
+  assert.deepEqual(found("read"), [1]);
+  assert.deepEqual(found(" READ"), [1]);
+  assert.deepEqual(found("1.50 us"), [2]);
 });
 
 test("a row that has a time has a place", () => {
