@@ -35,6 +35,9 @@ constexpr std::size_t kLeastOfTimeline = 700 * kKilo;  // however much the rest 
 constexpr std::size_t kMostEvents = 8;  // sampled ones, as weights of flame graphs
 constexpr std::size_t kCallsExplained = 12;
 constexpr std::size_t kFilesShown = 8;
+// Of the statement `counters`: lines that it may have, and points of all lines for a bin of one.
+constexpr char kMostCounterLines[] = "1000";
+constexpr int kPointsOfBin = 80;
 // Each heat map reads all events: of more than these, only the usual ones are asked for.
 constexpr std::int64_t kManyEvents = 2'000'000;
 
@@ -84,12 +87,12 @@ Error refused(const std::string& what, const Answer& answer) {
   return {Code::kIo, what + ": " + (reason.empty() ? "no answer" : reason), ""};
 }
 
-// {from} and the like; what a statement is filled with here are numbers.
-std::string filled(std::string text, const std::map<std::string, std::int64_t>& values) {
+// {from} and the like.
+std::string filled(std::string text, const std::map<std::string, std::string>& values) {
   for (const auto& [name, value] : values) {
     const std::string place = "{" + name + "}";
     for (std::size_t at = text.find(place); at != std::string::npos; at = text.find(place, at))
-      text.replace(at, place.size(), std::to_string(value));
+      text.replace(at, place.size(), value);
   }
   return text;
 }
@@ -268,11 +271,15 @@ class PageData::State {
          {"event_count", "sampled_events", "region_events", "calls", "file_times"}) {
       FATHOM_ASSIGN(statements_[name], site_.query(statement(name)));
     }
-    for (const std::int64_t bins : {600, 200, 60, 10}) {
-      const std::int64_t width = std::max<std::int64_t>(1, (wall_ns_ + bins - 1) / bins);
-      FATHOM_ASSIGN(statements_["counters"],
-                    site_.query(filled(statement("counters"),
-                                       {{"from", 0}, {"to", wall_ns_}, {"width", width}})));
+    // Of everything: lists that select nothing.
+    std::map<std::string, std::string> values = {{"from", "0"},  {"to", std::to_string(wall_ns_)},
+                                                 {"hosts", "[]"}, {"pids", "[]"},
+                                                 {"tids", "[]"},  {"layers", "[]"}};
+    values["lines"] = kMostCounterLines;
+    for (const int bins : {600, 200, 60, 10}) {
+      values["bins"] = std::to_string(bins);
+      values["points"] = std::to_string(bins * kPointsOfBin);
+      FATHOM_ASSIGN(statements_["counters"], site_.query(filled(statement("counters"), values)));
       if (statements_["counters"].text.size() <= kMostOfStatement) return {};
     }
     statements_["counters"] = {413, kTooLarge};

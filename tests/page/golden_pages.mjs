@@ -41,6 +41,23 @@ export function imported(name, lines) {
   return path;
 }
 
+// For `imported`: processes from 100 on that have these counters each second, the first one from the program itself, and a
+// counter of the machine.
+export function counterLines(names, processes, seconds) {
+  const pids = Array.from({ length: processes }, (_none, at) => 100 + at);
+  const lines = pids.map((pid) => `process ${pid} name=p start=0 end=${seconds * 1e9} exit=0`);
+  for (let second = 0; second < seconds; ++second) {
+    lines.push(`counter - ${second * 1e9} resource memory_used ${second} unit=bytes`);
+    for (const pid of pids) {
+      for (const [at, name] of names.entries()) {
+        const layer = at === 0 ? "app" : "resource";
+        lines.push(`counter ${pid} ${second * 1e9} ${layer} ${name} ${second * (at + 1) + pid}`);
+      }
+    }
+  }
+  return lines;
+}
+
 // Opens `hash` on a page of these recordings and hands over its first recording's path.
 export async function onGolden(browser, names, hash, body, options = {}) {
   const { path, address } = await realPage(() => names.map(golden));

@@ -5,14 +5,19 @@ import questions from "../../questions.json";
 import { sqlText } from "../logic/places";
 
 export type StatementName = keyof typeof questions.statements;
-export type Values = Readonly<Record<string, string | number>>;
+type Value = string | number;
+export type Values = Readonly<Record<string, Value | readonly Value[]>>;
 
-// A {name} in the text is filled with a whole number, or a text in quotes; a {=name} with SQL.
+function filled(value: Value): string {
+  return typeof value === "number" ? String(Math.round(value)) : sqlText(value);
+}
+
+// A {name} in the text is filled with a whole number, a text in quotes, or a list of these; a {=name} with SQL.
 export function statementText(name: StatementName, values: Values = {}): string {
   return questions.statements[name].replace(/\{(=?)(\w+)\}/g, (_place, plain: string, key: string) => {
     const value = values[key];
     if (value === undefined) throw new Error(`${name} needs ${key}`);
-    if (plain) return String(value);
-    return typeof value === "number" ? String(Math.round(value)) : sqlText(value);
+    if (typeof value === "object") return `[${value.map(filled).join(", ")}]`;
+    return plain ? String(value) : filled(value);
   });
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { BoxTrack, TimelineWindow } from "../api/types";
+import type { BoxTrack, Cell, TimelineWindow } from "../api/types";
+import type { Values } from "../api/statements";
 import { Refusal } from "../api/transport";
 import { binned, InsideBoxes } from "./boxes";
 import type { InsideData } from "./data";
@@ -82,6 +83,12 @@ test("values of a counter come as they are", () => {
   assert.deepEqual(answer.tracks, [{ id: 8, t: [1500 - answer.from], min: [2], max: [2], avg: [2] }]);
 });
 
+// As statement `counters` answers: a line with its values from 0 to 20 ns.
+function counterRow(name: string, pid: number): Cell[] {
+  const lines = name === "rss" ? 2 : 1;
+  return [name, "bytes", "resource", "h", pid, -1, lines, 0, 10, [0, 1, 2], [5, 6, 7], [0, 10, 20]];
+}
+
 const data: InsideData = {
   recording: "run.fathom",
   is_part: false,
@@ -99,11 +106,7 @@ const data: InsideData = {
     calls: { columns: [], rows: [["pread<&"], ["write"]], truncated: false, elapsed_ns: 1 },
     counters: {
       columns: [],
-      rows: [
-        [0, "rss"],
-        [10, "rss"],
-        [20, "rss"],
-      ],
+      rows: [counterRow("rss", 1), counterRow("rss", 2), counterRow("memory_used", -1)],
       truncated: false,
       elapsed_ns: 1,
     },
@@ -163,15 +166,17 @@ test("a part of the run is refused with the command that knows it", async () => 
 test("statements are answered for what the file holds", async () => {
   const transport = new InsideTransport(data);
   assert.deepEqual((await transport.statement({ name: "calls" })).rows, [["pread<&"]]);
-  // Also those outside of the range, whose neighbours lines need.
-  const counters = await transport.statement({ name: "counters", values: { from: 5, to: 15, width: 1 } });
-  assert.deepEqual(counters.rows, [
-    [0, "rss"],
-    [10, "rss"],
-    [20, "rss"],
+  // Also values outside of the range, whose neighbours lines need.
+  const counters = async (values: Values) => (await transport.statement({ name: "counters", values })).rows;
+  assert.equal((await counters({ from: 5, to: 15, pids: [] })).length, 3);
+  const ofProcess = await counters({ from: 5, to: 15, pids: [2] });
+  assert.deepEqual(ofProcess, [
+    counterRow("rss", 2).map((cell, at) => (at === 6 ? 1 : cell)),
+    counterRow("memory_used", -1),
   ]);
   const busiest = await transport.statement({ name: "busiest", values: { said: "events where pid = 2" } });
   assert.deepEqual(busiest.rows, [[4, 11, "h", "h", 2, 2]]);
+  assert.deepEqual(await counters({ layers: ["app"] }), []);
   const after = async (name: "next_match" | "match_before", text: string, time: number) =>
     (await transport.statement({ name, values: { text, like: "", time } })).rows;
   assert.deepEqual(await after("next_match", "READ", 1000), [[1100, 10, 70, 1]]);

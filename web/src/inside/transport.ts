@@ -3,6 +3,7 @@
 // number of the whole run is ever shown for a part of it.
 import { Refusal, type AskedStatement, type Params, type Transport } from "../api/transport";
 import type { EventFacts, QueryAnswer, Track, TrackId, TrackList } from "../api/types";
+import { rowsOfPart, type CounterPart } from "../logic/counter_lines";
 import { matcher } from "../state/search";
 import { InsideBoxes, type Lane } from "./boxes";
 import type { InsideAnswer, InsideData } from "./data";
@@ -67,6 +68,10 @@ export class InsideTransport implements Transport {
       if (name === "busiest") return this.busiest(String(values?.["said"]));
       if (name === "file_time") {
         return rowsWhere(this.table("file_times"), ([file]) => file === values?.["file"]);
+      }
+      if (name === "counters") {
+        const counters = this.table(name);
+        return { ...counters, rows: rowsOfPart(counters.rows, (values ?? {}) as CounterPart) };
       }
       if (name === "calls") {
         return rowsWhere(this.table("calls"), ([call]) =>

@@ -2,7 +2,7 @@
 // Counters as pictures. What only grows is shown as growth in a second, as `report resources` does
 // (src/analysis/views/resources.cc).
 import { boundsOfValues } from "./axis";
-import { apart, multiples, rates, rowsAround, type CounterRow, type Multiple } from "./series";
+import { around, multiples, rates, type Line, type Multiple } from "./series";
 import type { Measure } from "./units";
 
 const GROWING =
@@ -49,31 +49,15 @@ function pictureOf(counter: Multiple): CounterPicture {
 }
 
 // Of a range. What was read only once has no growth, and is left out.
-export function picturesOf(rows: readonly CounterRow[], from: number, to: number): CounterPicture[] {
-  const shown = apart(rows).flatMap((list) => {
-    const around = rowsAround(list, from, to);
-    return isGrowing(list[0]!.name) ? rates(around) : around;
+export function picturesOf(lines: readonly Line[], from: number, to: number): CounterPicture[] {
+  const shown = lines.map((line) => {
+    const seen = around(line, from, to);
+    return isGrowing(line.name) ? rates(seen) : seen;
   });
-  return multiples(shown).map(pictureOf);
+  return multiples(shown.filter(({ ts }) => ts.length > 0)).map(pictureOf);
 }
 
 // The lowest and the highest value of the first `lines`; zero belongs to it.
 export function boundsOf(picture: CounterPicture, lines: number): { low: number; high: number } {
   return boundsOfValues(picture.series.slice(0, lines).map(({ values }) => values));
-}
-
-// What statement `counters` is filled with: the last value of each counter in each of `bins` parts of the range, and the
-// nearest before and after it; for levels, the highest too would hide how often it was reached.
-export function counterValues(from: number, to: number, bins: number): { from: number; to: number; width: number } {
-  return { from, to, width: Math.max(1, Math.ceil((to - from) / bins)) };
-}
-
-// Rows of that query; who they belong to is said as shortly as it stays clear.
-export function counterRows(rows: readonly (readonly unknown[])[]): CounterRow[] {
-  const hosts = new Set(rows.map((row) => row[3]));
-  return rows.map(([ts, name, unit, host, pid, value, at]) => {
-    const process = pid === null || Number(pid) <= 0 ? "machine" : `pid ${String(pid)}`;
-    const who = hosts.size > 1 ? `${String(host)} ${process}` : process;
-    return { ts: Number(ts), at: Number(at), name: String(name), unit: String(unit), who, value: Number(value) };
-  });
 }

@@ -5,6 +5,7 @@ import { changeOf, diffTrees } from "./flame_diff";
 import { whyEmpty } from "./flame_empty";
 import { boxAt, boxesIn, frameOf, leftHeavy, neighbour, timeOrder } from "./flame_layout";
 import { findMatches } from "./flame_search";
+import { atOnce } from "./slices";
 import { calleesOf, callersOf, functionSums, inverted, outermost, type FlameTree } from "./flame_tree";
 
 type Row = [parent: number, name: string, self: number, total: number, start?: number];
@@ -193,7 +194,7 @@ test("two trees are compared path by path, by name and not by number", () => {
     [0, "b", 80, 80],
     [0, "new", 20, 20],
   ]);
-  const diff = diffTrees(before, after);
+  const diff = atOnce(diffTrees(before, after));
   const rows = diff.tree.nodes.name.map((name, at) => {
     return [
       diff.tree.names[name],
@@ -216,5 +217,5 @@ test("an empty tree is an empty picture", () => {
   const empty = treeOf([]);
   assert.deepEqual(boxesIn(leftHeavy(empty), { left: 0, right: 0 }, 100), []);
   assert.deepEqual(boxesIn(timeOrder(empty), { left: 0, right: 0 }, 100), []);
-  assert.deepEqual(diffTrees(empty, empty).tree.nodes.parent, []);
+  assert.deepEqual(atOnce(diffTrees(empty, empty)).tree.nodes.parent, []);
 });

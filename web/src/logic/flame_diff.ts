@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Two call trees as one: nodes with the same path are the same node, with the weight of both sides.
-import { keyOf, nodeCount, TreeBuilder, type FlameTree, type FunctionKey } from "./flame_tree";
+import { nodeCount, TreeBuilder, type FlameTree } from "./flame_tree";
 
 export interface TreeDiff {
   tree: FlameTree; // nodes.total and nodes.self are those of `after`
@@ -20,18 +20,16 @@ class Names {
   }
 }
 
-function shared(names: Names, tree: FlameTree, key: FunctionKey): FunctionKey {
-  const place = (at: number) => (at < 0 ? -1 : names.place(tree.names[at]!));
-  return { name: place(key.name), layer: place(key.layer) };
-}
-
 // The place of each node of `tree` in the builder.
-function merge(builder: TreeBuilder, names: Names, tree: FlameTree): number[] {
+function* merge(builder: TreeBuilder, names: Names, tree: FlameTree): Generator<void, number[]> {
+  const shared = tree.names.map((name) => names.place(name)); // each name is looked up once, not for each node
+  const place = (at: number) => (at < 0 ? -1 : shared[at]!);
   const places: number[] = [];
   for (let at = 0; at < nodeCount(tree); ++at) {
     const parent = tree.nodes.parent[at]!;
-    const above = parent < 0 ? -1 : places[parent]!;
-    places.push(builder.child(above, shared(names, tree, keyOf(tree.nodes, at))));
+    const key = { name: place(tree.nodes.name[at]!), layer: place(tree.nodes.layer[at]!) };
+    places.push(builder.child(parent < 0 ? -1 : places[parent]!, key));
+    if (at % 1024 === 1023) yield;
   }
   return places;
 }
@@ -46,11 +44,13 @@ function side(tree: FlameTree, places: readonly number[], count: number) {
   return { self, total, whole: tree.total };
 }
 
-export function diffTrees(before: FlameTree, after: FlameTree): TreeDiff {
+// Pauses between parts of the work (slices.ts).
+export function* diffTrees(before: FlameTree, after: FlameTree): Generator<void, TreeDiff> {
   const builder = new TreeBuilder();
   const names = new Names();
-  const newPlaces = merge(builder, names, after);
-  const oldPlaces = merge(builder, names, before);
+  const newPlaces = yield* merge(builder, names, after);
+  const oldPlaces = yield* merge(builder, names, before);
+  yield;
   const count = builder.nodes.parent.length;
   const old = side(before, oldPlaces, count);
   const now = side(after, newPlaces, count);

@@ -34,26 +34,26 @@ export function isFunction(nodes: FlameNodes, at: number, key: FunctionKey): boo
   return nodes.name[at] === key.name && nodes.layer[at] === key.layer;
 }
 
-// children[i + 1] are the children of node i; children[0] are the roots.
-export function childLists(nodes: FlameNodes): number[][] {
-  const children: number[][] = Array.from({ length: nodes.parent.length + 1 }, () => []);
-  nodes.parent.forEach((parent, at) => children[parent + 1]!.push(at));
-  return children;
+// A number for each function: maps of numbers are much quicker than those of texts, and trees have tens of thousands of nodes.
+function numberOf({ name, layer }: FunctionKey): number {
+  return (layer + 1) * 2 ** 24 + name;
 }
 
 // Grows a tree by paths; equal functions below one parent become one node.
 export class TreeBuilder {
   readonly nodes: FlameNodes = { parent: [], name: [], layer: [], self: [], total: [], calls: [] };
-  private readonly places = new Map<number, Map<string, number>>();
+  private readonly functions = new Map<number, number>();
+  private readonly places = new Map<number, number>();
 
   child(parent: number, key: FunctionKey): number {
-    let below = this.places.get(parent);
-    if (!below) this.places.set(parent, (below = new Map<string, number>()));
-    const id = `${key.name} ${key.layer}`;
-    const known = below.get(id);
+    const said = numberOf(key);
+    let one = this.functions.get(said);
+    if (one === undefined) this.functions.set(said, (one = this.functions.size));
+    const id = (parent + 1) * 2 ** 24 + one;
+    const known = this.places.get(id);
     if (known !== undefined) return known;
     const at = this.nodes.parent.length;
-    below.set(id, at);
+    this.places.set(id, at);
     this.nodes.parent.push(parent);
     this.nodes.name.push(key.name);
     this.nodes.layer.push(key.layer);
@@ -148,18 +148,20 @@ export interface FunctionSum {
 
 // One row for each function, the largest self weight first.
 export function functionSums(tree: FlameTree): FunctionSum[] {
-  const sums = new Map<string, FunctionSum>();
+  const sums = new Map<number, FunctionSum>();
   const nodes = tree.nodes;
-  const open: Set<string>[] = [];
-  nodes.parent.forEach((parent, at) => {
-    const id = `${nodes.name[at]} ${nodes.layer[at]}`;
-    const around = parent >= 0 ? open[parent]! : new Set<string>();
-    open.push(around.has(id) ? around : new Set(around).add(id));
-    const sum = sums.get(id) ?? { key: keyOf(nodes, at), self: 0, total: 0, calls: 0 };
-    sums.set(id, sum);
+  const functions = nodes.name.map((name, at) => numberOf({ name, layer: nodes.layer[at]! }));
+  const isInsideItself = (at: number): boolean => {
+    let above = nodes.parent[at]!;
+    while (above >= 0 && functions[above] !== functions[at]) above = nodes.parent[above]!;
+    return above >= 0;
+  };
+  functions.forEach((id, at) => {
+    let sum = sums.get(id);
+    if (!sum) sums.set(id, (sum = { key: keyOf(nodes, at), self: 0, total: 0, calls: 0 }));
     sum.self += nodes.self[at]!;
     sum.calls += nodes.calls[at]!;
-    if (!around.has(id)) sum.total += nodes.total[at]!;
+    if (!isInsideItself(at)) sum.total += nodes.total[at]!;
   });
   return [...sums.values()].sort((a, b) => b.self - a.self || b.total - a.total);
 }

@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changeColour, heatColours, hexOf, mixed, rgbOf, spread } from "./colours";
 import { ticksOf } from "./axis";
-import { boundsOf, counterRows, counterValues, isGrowing, picturesOf } from "./counters";
 import type { Measure } from "./units";
 import { fileTable, histogramRows } from "./file_rows";
 import {
@@ -82,40 +81,6 @@ test("a row of a heat map selects its thread or process", () => {
   assert.deepEqual(binRange(1000, 50, 3), [1150, 1200]);
 });
 
-test("counters that only grow are shown as rates, CPU seconds as percent", () => {
-  assert.ok(isGrowing("cpu_user") && isGrowing("gpu0_energy") && isGrowing("rchar"));
-  assert.ok(!isGrowing("rss") && !isGrowing("cpu_busy"));
-  const rows = counterRows([
-    [0, "cpu_user", "s", "alpha", 10, 1, 0],
-    [9e8, "cpu_user", "s", "alpha", 10, 1.5, 1e9],
-    [0, "rss", "bytes", "alpha", 10, 1024, 0],
-    [0, "cpu_busy", "%", "alpha", null, 12.5, 0],
-  ]);
-  const [cpu, rss, busy] = picturesOf(rows, 0, 1e9);
-  assert.deepEqual(cpu?.series, [{ label: "pid 10", values: [50, 50] }]);
-  assert.equal(cpu?.measure, "percent");
-  assert.equal(rss?.measure, "bytes");
-  assert.equal(busy?.series[0]?.label, "machine");
-  assert.deepEqual(counterValues(0, 601, 600), { from: 0, to: 601, width: 2 });
-});
-
-test("a range between two values of a counter has its growth, and the line through it", () => {
-  const read = (ts: number, pid: number, name: string, value: number) => [ts, name, "", "alpha", pid, value, ts];
-  const rows = counterRows([
-    read(1e9, 1, "cpu_user", 1),
-    read(2e9, 1, "cpu_user", 1.25),
-    read(1e9, 1, "rss", 10),
-    read(2e9, 1, "rss", 20),
-    read(1e9, 2, "rss", 10), // it ended before
-  ]);
-  const [cpu, rss] = picturesOf(rows, 1.4e9, 1.6e9);
-  assert.deepEqual(cpu?.series, [{ label: "pid 1", values: [25, 25] }]);
-  assert.deepEqual(rss?.times, [1e9, 2e9]);
-  assert.deepEqual(rss?.series, [{ label: "pid 1", values: [10, 20] }]);
-  assert.deepEqual(picturesOf(rows, 3e9, 4e9), []);
-  assert.deepEqual(boundsOf(rss!, 8), { low: 0, high: 20 });
-});
-
 test("marks of an axis are round numbers of its unit", () => {
   const said = (low: number, high: number, measure: Measure) => ticksOf(low, high, measure).map(({ text }) => text);
   assert.deepEqual(said(0, 40e6, "bytes"), ["0 B", "16 MiB", "32 MiB", "48 MiB"]);
@@ -128,17 +93,6 @@ test("marks of an axis are round numbers of its unit", () => {
   assert.deepEqual(said(0, 37, "percent"), ["0 %", "10 %", "20 %", "30 %", "40 %"]);
   assert.deepEqual(said(0, 0, "percent"), ["0 %", "1 %"]);
   assert.deepEqual(said(-3, 3, "count"), ["-4", "-2", "0", "2", "4"]);
-});
-
-test("with several hosts, a counter says whose it is", () => {
-  const rows = counterRows([
-    [0, "rss", "bytes", "alpha", 10, 1],
-    [0, "rss", "bytes", "beta", 10, 2],
-  ]);
-  assert.deepEqual(
-    rows.map((row) => row.who),
-    ["alpha pid 10", "beta pid 10"],
-  );
 });
 
 test("files have the pattern of their calls", () => {

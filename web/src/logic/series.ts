@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Lines over time: counters as they were recorded become series that one cursor can follow.
+// Lines over time: counters as they were recorded become series that one cursor can follow. Values of a line are columns of
+// numbers, since there may be tens of thousands.
 
-export interface CounterRow {
-  ts: number; // where it is drawn: lines of one picture share such moments
-  at: number; // when it was read
+export interface Line {
   name: string;
   unit: string;
   who: string; // a process, a GPU or the machine
-  value: number;
+  ts: Float64Array; // where values are drawn, growing: lines of one picture share such moments
+  at: Float64Array; // when they were read
+  values: Float64Array;
 }
 
 export interface Series {
@@ -22,65 +23,63 @@ export interface Multiple {
   series: Series[];
 }
 
-// Counters of one name share a picture, and a list of all their times; where a series has no value
+// Lines of one name share a picture, and a list of all their times; where a series has no value
 // at a time there is null, over which lines are drawn.
-export function multiples(rows: readonly CounterRow[]): Multiple[] {
-  const byName = new Map<string, CounterRow[]>();
-  for (const row of rows) {
-    const list = byName.get(row.name);
-    if (list) list.push(row);
-    else byName.set(row.name, [row]);
+export function multiples(lines: readonly Line[]): Multiple[] {
+  const byName = new Map<string, Line[]>();
+  for (const line of lines) {
+    const list = byName.get(line.name);
+    if (list) list.push(line);
+    else byName.set(line.name, [line]);
   }
   return [...byName].map(([name, list]) => ({ name, unit: list[0]!.unit, ...aligned(list) }));
 }
 
-function aligned(rows: readonly CounterRow[]): { times: number[]; series: Series[] } {
-  const times = [...new Set(rows.map((row) => row.ts))].sort((a, b) => a - b);
-  const place = new Map(times.map((time, at) => [time, at]));
-  const byWho = new Map<string, Series>();
-  for (const row of rows) {
-    let series = byWho.get(row.who);
-    if (!series) byWho.set(row.who, (series = { label: row.who, values: times.map(() => null) }));
-    series.values[place.get(row.ts)!] = row.value;
+function aligned(lines: readonly Line[]): { times: number[]; series: Series[] } {
+  const all = new Set<number>();
+  for (const { ts } of lines) for (const time of ts) all.add(time);
+  const times = Float64Array.from(all).sort();
+  const series = lines.map((line) => ({ label: line.who, values: valuesAt(times, line) }));
+  return { times: [...times], series };
+}
+
+// Both times grow, so one walk finds all places.
+function valuesAt(times: Float64Array, { ts, values }: Line): (number | null)[] {
+  const found = new Array<number | null>(times.length).fill(null);
+  let place = 0;
+  for (let at = 0; at < ts.length; ++at) {
+    while (times[place]! < ts[at]!) place += 1;
+    found[place] = values[at]!;
   }
-  return { times, series: [...byWho.values()] };
+  return found;
 }
 
-// The value at a time: the last one that is not later.
-export function valueAt(times: readonly number[], values: readonly (number | null)[], time: number): number | null {
-  let value: number | null = null;
-  for (let at = 0; at < times.length && times[at]! <= time; ++at) value = values[at] ?? value;
-  return value;
+// The growth in a second of what only grows. It holds between two values, so that the first has that of the second; a single
+// value has none.
+export function rates(line: Line): Line {
+  const { at, values } = line;
+  if (values.length < 2) return part(line, 0, 0);
+  const grown = new Float64Array(values.length);
+  for (let next = 1; next < values.length; ++next) {
+    const time = at[next]! - at[next - 1]!;
+    grown[next] = time > 0 ? ((values[next]! - values[next - 1]!) * 1e9) / time : 0;
+  }
+  grown[0] = grown[1]!;
+  return { ...line, values: grown };
 }
 
-// The growth in a second, for the rows of one counter that only grows. It holds between two rows, so that the first has that
-// of the second; a single row has none.
-export function rates(rows: readonly CounterRow[]): CounterRow[] {
-  const grown = rows.slice(1).map((row, at) => {
-    const before = rows[at]!;
-    return { ...row, value: row.at > before.at ? ((row.value - before.value) * 1e9) / (row.at - before.at) : 0 };
-  });
-  return grown.length > 0 ? [{ ...rows[0]!, value: grown[0]!.value }, ...grown] : [];
+function part(line: Line, begin: number, end: number): Line {
+  const [ts, at, values] = [line.ts, line.at, line.values].map((column) => column.subarray(begin, end));
+  return { ...line, ts: ts!, at: at!, values: values! };
 }
 
-// The rows of one counter that tell of a range: those in it, and the nearest on both sides, so that lines cross its edges. A
+// The values of a line that tell of a range: those in it, and the nearest on both sides, so that lines cross its edges. A
 // process that ended before, or began after, has none.
-export function rowsAround(rows: readonly CounterRow[], from: number, to: number): CounterRow[] {
-  const first = rows.findIndex((row) => row.ts >= from);
-  const end = rows.findIndex((row) => row.ts > to);
-  const [begin, stop] = [first < 0 ? rows.length : first, end < 0 ? rows.length : end];
-  if (begin === stop && (begin === 0 || stop === rows.length)) return [];
-  return rows.slice(Math.max(0, begin - 1), stop + 1);
-}
-
-// The rows of each counter by themselves, in the order of time.
-export function apart(rows: readonly CounterRow[]): CounterRow[][] {
-  const found = new Map<string, CounterRow[]>();
-  for (const row of rows) {
-    const key = JSON.stringify([row.name, row.who]);
-    const list = found.get(key);
-    if (list) list.push(row);
-    else found.set(key, [row]);
-  }
-  return [...found.values()].map((list) => list.sort((a, b) => a.at - b.at));
+export function around(line: Line, from: number, to: number): Line {
+  const count = line.ts.length;
+  const first = line.ts.findIndex((time) => time >= from);
+  const end = line.ts.findIndex((time) => time > to);
+  const [begin, stop] = [first < 0 ? count : first, end < 0 ? count : end];
+  if (begin === stop && (begin === 0 || stop === count)) return part(line, 0, 0);
+  return part(line, Math.max(0, begin - 1), stop + 1);
 }

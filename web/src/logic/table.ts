@@ -58,16 +58,29 @@ export function orderedRows(rows: readonly Cell[][], order: Order | undefined): 
   });
 }
 
-// Those of the rows in which a cell matches, as it reads.
-export function matchingRows(
-  table: TableData,
-  rows: readonly number[],
-  matches: ((text: string) => boolean) | null,
-): readonly number[] {
-  if (!matches) return rows;
-  return rows.filter((at) =>
-    table.rows[at]!.some((cell, column) => matches(cellText(cell, table.columns[column]!.measure))),
-  );
+// What the search looks for in the rows of a table: their cells as they read, in lower case, one text a row. A row's text is
+// made when it is first needed and kept, so that another letter typed costs a look through texts and no more.
+export class RowTexts {
+  private readonly texts: string[] = [];
+
+  constructor(private readonly table: TableData) {}
+
+  private textOf(at: number): string {
+    const { columns, rows } = this.table;
+    const cells = rows[at]!.map((cell, column) => cellText(cell, columns[column]!.measure));
+    return cells.join("\n").toLowerCase(); // no cell has a line feed: no match reaches from one into the next
+  }
+
+  // Those of the rows in which a cell holds the text; pauses between parts of the work.
+  *matching(rows: readonly number[], text: string): Generator<void, number[]> {
+    const wanted = text.trim().toLowerCase();
+    const found: number[] = [];
+    for (const [done, at] of rows.entries()) {
+      if ((this.texts[at] ??= this.textOf(at)).includes(wanted)) found.push(at);
+      if (done % 256 === 255) yield;
+    }
+    return found;
+  }
 }
 
 // A click on a heading: the largest numbers first, then the smallest, then as it came.

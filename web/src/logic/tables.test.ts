@@ -7,9 +7,9 @@ import { chartOf, pieces, thinned, valuesOf } from "./chart";
 import { statementText } from "../api/statements";
 import { boundsOf, busiestRange, busyBins, onlyProcess, placeIn, sqlText, whereIn, withRoom } from "./places";
 import { insightsOf, measureOf, noteOf, tableKeys, tableOf, titleOf, wordsOf, type Report } from "./report";
-import { multiples, rates, valueAt } from "./series";
 import { placeOfRows } from "./sql_result";
-import { cellText, isNumeric, matchingRows, nextOrder, orderedRows, visibleRows } from "./table";
+import { atOnce } from "./slices";
+import { cellText, isNumeric, nextOrder, orderedRows, RowTexts, visibleRows } from "./table";
 
 test("histograms have no gaps", () => {
   const bars = powerBars([
@@ -246,10 +246,11 @@ test("a search keeps the rows that hold the text, in their order", () => {
       ["z", 1500],
     ],
   };
-  const matches = (wanted: string) => (text: string) => text.toLowerCase().includes(wanted);
-  assert.deepEqual(matchingRows(table, [2, 1, 0], matches("read")), [1]);
-  assert.deepEqual(matchingRows(table, [2, 1, 0], matches("1.50 us")), [2]);
-  assert.deepEqual(matchingRows(table, [2, 1, 0], null), [2, 1, 0]);
+  const texts = new RowTexts(table);
+  const found = (text: string) => atOnce(texts.matching([2, 1, 0], text));
+  assert.deepEqual(found("read"), [1]);
+  assert.deepEqual(found(" READ"), [1]);
+  assert.deepEqual(found("1.50 us"), [2]);
 });
 
 test("a row that has a time has a place", () => {
@@ -264,21 +265,4 @@ test("notes leave out what only helps on a command line", () => {
   const report = { a: [], notes: { a: "10 of 489 functions shown; --top 0 shows all", b: "total: of the host" } };
   assert.equal(noteOf(report, "a"), "10 of 489 functions shown");
   assert.equal(noteOf(report, "b"), "total: of the host");
-});
-
-test("counters of one name share a picture and its times", () => {
-  const row = (ts: number, who: string, value: number) => ({ ts, at: ts, name: "rss", unit: "bytes", who, value });
-  const [picture] = multiples([row(0, "a", 1), row(10, "b", 2), row(5, "a", 3)]);
-  assert.deepEqual(picture?.times, [0, 5, 10]);
-  assert.deepEqual(picture?.series, [
-    { label: "a", values: [1, 3, null] },
-    { label: "b", values: [null, null, 2] },
-  ]);
-  assert.equal(valueAt([0, 5, 10], [1, 3, null], 7), 3);
-  const grown = rates([row(0, "a", 0), row(1e9, "a", 5), row(3e9, "a", 11)]);
-  assert.deepEqual(
-    grown.map(({ value }) => value),
-    [5, 5, 3],
-  );
-  assert.deepEqual(rates([row(0, "a", 3)]), []);
 });

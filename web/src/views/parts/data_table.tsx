@@ -7,15 +7,16 @@ import { escapeName } from "../../logic/escape";
 import {
   cellText,
   isNumeric,
-  matchingRows,
   nextOrder,
   orderedRows,
+  RowTexts,
   visibleRows,
   type Order,
   type TableData,
 } from "../../logic/table";
 import { withThousands } from "../../logic/units";
-import { matcher, searchText } from "../../state/search";
+import { inSlices } from "../../logic/slices";
+import { searchText } from "../../state/search";
 import { SaveBar } from "./save_bar";
 
 const ROW_HEIGHT = 24; // the same in views.css
@@ -67,16 +68,17 @@ function pixels({ columns, widest, cut }: Widths, room: number): (string | undef
 
 function Heading(props: {
   table: TableData;
+  numeric: readonly boolean[];
   order: Order | undefined;
   onOrder: (column: number) => void;
 }): JSX.Element {
-  const { table, order, onOrder } = props;
+  const { table, numeric, order, onOrder } = props;
   return (
     <tr>
       {table.columns.map(({ name }, column) => {
         const sorted = order?.column === column ? (order.descending ? "descending" : "ascending") : "none";
         return (
-          <th key={column} scope="col" aria-sort={sorted} class={isNumeric(table, column) ? "number" : ""}>
+          <th key={column} scope="col" aria-sort={sorted} class={numeric[column] ? "number" : ""}>
             <button type="button" onClick={() => onOrder(column)}>
               {escapeName(name)}
               {sorted !== "none" && <span aria-hidden="true">{sorted === "descending" ? " ▾" : " ▴"}</span>}
@@ -135,6 +137,28 @@ function Spacer({ rows }: { rows: number }): JSX.Element | null {
   return rows > 0 ? <tr aria-hidden="true" style={{ height: `${rows * ROW_HEIGHT}px` }} /> : null;
 }
 
+interface Matches {
+  rows: readonly number[];
+  isSearched: boolean;
+}
+
+// The rows in which the search is found. While it goes on in a long table, those that were found before stay.
+function useMatches(table: TableData, ordered: readonly number[]): Matches {
+  const text = searchText.value.trim();
+  const texts = useMemo(() => new RowTexts(table), [table]);
+  const [found, setFound] = useState<{ rows: readonly number[]; of: TableData } | null>(null);
+  useEffect(() => {
+    if (text === "") return setFound(null);
+    const control = new AbortController();
+    inSlices(texts.matching(ordered, text), control.signal, (rows) => setFound({ rows, of: table }));
+    return () => control.abort();
+  }, [texts, ordered, text]);
+  // Places of rows in another table mean nothing in this one.
+  return text !== "" && found?.of === table
+    ? { rows: found.rows, isSearched: true }
+    : { rows: ordered, isSearched: false };
+}
+
 export function DataTable(props: DataTableProps): JSX.Element {
   const { title, table, onRow, rowTitle, tall, visible = MOST_VISIBLE } = props;
   const [order, setOrder] = useState<Order | undefined>(undefined);
@@ -145,9 +169,8 @@ export function DataTable(props: DataTableProps): JSX.Element {
     if (before.current.columns.length !== table.columns.length) setOrder(undefined);
     before.current = table;
   }, [table]);
-  const matches = matcher(searchText.value);
   const ordered = useMemo(() => orderedRows(table.rows, order), [table, order]);
-  const rows = useMemo(() => matchingRows(table, ordered, matches), [ordered, searchText.value]);
+  const { rows, isSearched } = useMatches(table, ordered);
   const numeric = useMemo(() => table.columns.map((_, column) => isNumeric(table, column)), [table]);
   const columns = useMemo(() => widths(table), [table]);
   const { first, end } = visibleRows(scrolled, Math.max(size.value.height, 200), ROW_HEIGHT, rows.length);
@@ -177,6 +200,7 @@ export function DataTable(props: DataTableProps): JSX.Element {
           <thead>
             <Heading
               table={table}
+              numeric={numeric}
               order={order}
               onOrder={(column) => setOrder(nextOrder(order, column, numeric[column]!))}
             />
@@ -198,7 +222,7 @@ export function DataTable(props: DataTableProps): JSX.Element {
           </tbody>
         </table>
       </div>
-      {matches && (
+      {isSearched && (
         <p class="note" role="status">
           {withThousands(rows.length)} of {withThousands(ordered.length)} rows match the search.
         </p>
