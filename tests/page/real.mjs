@@ -6,13 +6,15 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { dist, Skipped } from "./kit.mjs";
 
-const fathom = join(process.env.FATHOM_BUILD, "fathom");
-const folder = join(process.env.FATHOM_FOLDER, "real");
+export const fathom = join(process.env.FATHOM_BUILD, "fathom");
+export const folder = join(process.env.FATHOM_FOLDER, "real");
 export const hostileName = "<img src=x onerror=alert(1)>.txt";
 const started = new Map();
 
-function ran(words, cwd = folder) {
-  const done = spawnSync(words[0], words.slice(1), { cwd, encoding: "utf8", timeout: 120_000 });
+export function ran(words, cwd = folder, env = {}) {
+  mkdirSync(folder, { recursive: true });
+  const options = { cwd, encoding: "utf8", timeout: 120_000, env: { ...process.env, ...env } };
+  const done = spawnSync(words[0], words.slice(1), options);
   if (done.status !== 0) throw new Error(`${words.join(" ")}: exit ${done.status}: ${done.stderr}`);
   return done.stdout;
 }
@@ -21,7 +23,6 @@ function ran(words, cwd = folder) {
 export function realRecording() {
   const path = join(folder, "shell.fathom");
   if (existsSync(path)) return path;
-  mkdirSync(folder, { recursive: true });
   const program = 'head -c 100000 /dev/zero > "$1"; for i in 1 2 3; do cat "$1" > copy$i; sleep 0.05; done';
   ran([fathom, "run", "-o", path, "--", "sh", "-c", program, "sh", hostileName]);
   return path;
