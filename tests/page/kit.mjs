@@ -33,7 +33,7 @@ export async function openPage(browser, address, options = {}) {
   page.on("console", (message) => {
     // 503 is the server's way to say that an index is still being made; the page asks again.
     const waits = message.text().includes("503 (Service Unavailable)");
-    if (message.type() === "error" && !waits) page.problems.push(message.text());
+    if (message.type() === "error" && !waits) page.problems.push(`${message.text()} ${message.location().url}`.trim());
   });
   await page.goto(address);
   return page;
