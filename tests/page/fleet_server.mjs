@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A real `fathom server` with one job, for checks of what its page shows.
-import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { environment as page, skipWithoutPage } from "./real.mjs";
-
-const fathom = join(process.env.FATHOM_BUILD, "fathom");
+import { environment as page, servedBy, skipWithoutPage, stopped } from "./real.mjs";
 
 export class FleetServer {
   async start() {
@@ -15,14 +11,9 @@ export class FleetServer {
     const words = ["server", "--listen", "127.0.0.1:0", "--data", this.data];
     // Nobody else's server is to be found, nor this one by others.
     const environment = { ...page, HOME: this.data, XDG_RUNTIME_DIR: this.data };
-    this.process = spawn(fathom, words, { stdio: ["ignore", "pipe", "inherit"], env: environment });
-    for await (const line of createInterface({ input: this.process.stdout })) {
-      if (!line.startsWith("ready ")) continue;
-      this.address = line.slice("ready ".length).trim();
-      this.token = readFileSync(join(this.data, "admin.token"), "utf8").trim();
-      return `${this.address}/?token=${this.token}`;
-    }
-    throw new Error("fathom server ended before it was ready");
+    Object.assign(this, await servedBy(words, environment));
+    this.token = readFileSync(join(this.data, "admin.token"), "utf8").trim();
+    return `${this.address}/?token=${this.token}`;
   }
 
   async post(path, body) {
@@ -33,9 +24,7 @@ export class FleetServer {
 
   async stop() {
     if (!this.process) return;
-    const ended = new Promise((done) => this.process.on("exit", done));
-    this.process.kill("SIGTERM");
-    await ended;
+    await stopped(this.process);
     rmSync(this.data, { recursive: true, force: true });
   }
 }

@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { openPage } from "./kit.mjs";
 import { realPage } from "./real.mjs";
 
@@ -35,7 +35,7 @@ export function golden(name) {
 export function imported(name, lines) {
   const path = join(folder, `${name}.fathom`);
   if (existsSync(path)) return path;
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(dirname(path), { recursive: true });
   writeFileSync(join(folder, `${name}.txt`), `${lines.join("\n")}\n`);
   said(["import", join(folder, `${name}.txt`), "-o", path]);
   return path;

@@ -33,7 +33,7 @@ export async function openPage(browser, address, options = {}) {
   page.on("console", (message) => {
     // 503 is the server's way to say that an index is still being made; the page asks again.
     const waits = message.text().includes("503 (Service Unavailable)");
-    if (message.type() === "error" && !waits) page.problems.push(message.text());
+    if (message.type() === "error" && !waits) page.problems.push(`${message.text()} ${message.location().url}`.trim());
   });
   await page.goto(address);
   return page;
@@ -195,11 +195,9 @@ async function comparePictures(pictures) {
 
 // The saved table of everything on screen, as objects.
 export async function savedBoxes(page) {
-  await page.getByText("Save", { exact: true }).click();
-  const [saved] = await Promise.all([
-    page.waitForEvent("download"),
-    page.getByRole("button", { name: "Boxes (CSV)" }).click(),
-  ]);
+  const button = page.getByRole("button", { name: "Boxes (CSV)" });
+  if (!(await button.isVisible())) await page.getByText("Save", { exact: true }).click();
+  const [saved] = await Promise.all([page.waitForEvent("download"), button.click()]);
   const chunks = [];
   for await (const chunk of await saved.createReadStream()) chunks.push(chunk);
   const [head, ...lines] = Buffer.concat(chunks).toString("utf8").trim().split("\n").map(cells);

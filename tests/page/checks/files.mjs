@@ -2,7 +2,6 @@
 // What the page hands over: files for other tools, and the same question for Python.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -33,13 +32,12 @@ export async function checkFilesForOtherTools(browser) {
   });
 }
 
-// Of the tests of the Python package, which fetch what it needs.
+// tests/page/run has fetched it, or says why not.
 function pythonWithPandas() {
-  const python = join(top, ".cache/formats/python/bin/python");
-  if (!existsSync(python)) throw new Skipped("tests/python/run has not fetched pandas yet");
-  const can = spawnSync(python, ["-c", "import pandas, pyarrow"], { encoding: "utf8" });
-  if (can.status !== 0) throw new Skipped(`this Python has no pandas: ${can.stderr.trim().split("\n").at(-1)}`);
-  return python;
+  const { FATHOM_PANDAS: python, FATHOM_NO_PANDAS: reason } = process.env;
+  if (python) return python;
+  if (process.env.CI || process.env.FATHOM_FULL) throw new Error(reason);
+  throw new Skipped(reason);
 }
 
 export async function checkTheSameQuestionForPandas(browser) {

@@ -142,13 +142,14 @@ export class Loader {
     const running = { request, control: new AbortController() };
     this.running.add(running);
     const from = tileFrom(request.key);
+    const { age } = this.tiles(); // when it was asked
     const place = { from, to: from + tileSpan(request.key.level), width: binsOfTile };
     const wish = { recording, ...of, ...place, tracks: request.tracks };
     try {
       const answer = await api.timeline(wish, running.control.signal);
       if (running.control.signal.aborted) return;
       for (const [track, content] of contentsOf(answer, request.tracks, this.tiles().names)) {
-        this.tiles().put(track, request.key, content);
+        this.tiles().put(track, request.key, content, age);
       }
       this.running.delete(running);
       if (answer.building !== undefined) this.askAgainLater();

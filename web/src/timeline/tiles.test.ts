@@ -106,6 +106,17 @@ test("what was used longest ago goes first, and the store stays within its limit
   assert.ok(!store.has(1, { level: 0, index: 1 }));
 });
 
+test("an answer to what was asked before the recording grew is asked again", () => {
+  const store = new TileStore();
+  const key = { level: 0, index: 5 };
+  const { age } = store;
+  store.forgetAfter(tileSpan(0) * 5);
+  store.put(1, key, boxes([0, 1]), age);
+  assert.ok(store.get(1, key) && !store.has(1, key));
+  store.put(1, key, boxes([0, 1]), store.age);
+  assert.ok(store.has(1, key));
+});
+
 test("what may have changed is asked again, and shown until then", () => {
   const store = new TileStore();
   store.put(1, { level: 0, index: 0 }, boxes([0, 1]));

@@ -146,11 +146,17 @@ export class TileStore {
   private readonly kept = new Map<string, Content>();
   private readonly stale = new Set<string>(); // shown until the answer of today is there
   private held = 0;
+  private turns = 0;
 
   constructor(private readonly most = 1_500_000) {}
 
   get size(): number {
     return this.held;
+  }
+
+  // Another number when something was forgotten: an answer to what was asked before may be of yesterday.
+  get age(): number {
+    return this.turns;
   }
 
   has(track: TrackId, key: TileKey): boolean {
@@ -168,10 +174,11 @@ export class TileStore {
     return content;
   }
 
-  put(track: TrackId, key: TileKey, content: Content): void {
+  put(track: TrackId, key: TileKey, content: Content, age = this.turns): void {
     const text = keyText(track, key);
     this.drop(text);
     this.kept.set(text, content);
+    if (age !== this.turns) this.stale.add(text);
     this.held += sizeOf(content);
     for (const oldest of this.kept.keys()) {
       if (this.held <= this.most || oldest === text) break;
@@ -181,6 +188,7 @@ export class TileStore {
 
   // What lies behind a time may have changed, since a recording grows at its end. It is shown until it was asked again.
   forgetAfter(time: number): void {
+    this.turns += 1;
     for (const text of [...this.kept.keys()]) {
       const [, level, index] = text.split("/").map(Number);
       if (tileFrom({ level: level!, index: index! + 1 }) > time) this.stale.add(text);

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+// Real recordings of each layer: what the timeline draws of them is what SQL says.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { recordings } from "../layer_recordings.mjs";
+import { asked, layerColours, openPage, savedBoxes, settled, Skipped, stretches } from "../kit.mjs";
+import { realPage, sql } from "../real.mjs";
+
+const surface = ".tl-surface";
+const fills = layerColours();
+const [lineHeight, sampleHeight] = [18, 14]; // of timeline/rows.ts
+const tall = { width: 1200, height: 1600 }; // all tracks of a small recording
+
+// One server and one page for all recordings of these names.
+async function onLayers(browser, names, body) {
+  const { path, address } = await realPage(() => names.map((name) => recordings[name][1]()));
+  const page = await openPage(browser, address, { size: tall });
+  try {
+    await page.waitForSelector("header nav a");
+    for (const [at, name] of names.entries()) await body(page, path[at], name);
+    assert.deepEqual(page.problems, []);
+  } finally {
+    await page.context().close();
+  }
+}
+
+async function shown(page, name, at = "") {
+  await page.evaluate((hash) => (location.hash = hash), `timeline?recording=${name}.fathom${at}`);
+  await page.reload();
+  await settled(page);
+}
+
+// What this machine could not record says why. Every other layer has to be there.
+function recordedLayers(path, layers) {
+  const states = sql(path, "SELECT layer, state, reason FROM layers");
+  return layers.filter((layer) => {
+    const { state, reason } = states.find((row) => row.layer === layer) ?? {};
+    if (state === "on" || state === "partial") return true;
+    assert.ok(reason, `${layer} is ${state} and says no reason`);
+    console.log(`page: layers: ${layer} skipped: ${reason}`);
+    return false;
+  });
+}
+
+const sumOf = (boxes) => boxes.reduce((sum, box) => sum + Number(box.events), 0);
+const isOfSums = (box) => box.track.endsWith(", summed");
+const isSampled = (box) => box.layer === "cpu" || box.layer === "wait";
+
+// Every event is in one box, and every call that was added up; a box of one event has its times.
+function hasAllEvents(path, boxes) {
+  const [{ events }] = sql(path, "SELECT count(*) AS events FROM events");
+  const [{ calls }] = sql(path, "SELECT coalesce(sum(calls), 0)::BIGINT AS calls FROM intervals");
+  const drawn = boxes.filter((box) => !isSampled(box));
+  assert.equal(sumOf(drawn.filter((box) => !isOfSums(box))), events);
+  assert.equal(sumOf(drawn.filter(isOfSums)), calls);
+  const single = drawn.filter((box) => !isOfSums(box) && box.events === "1");
+  const times = new Set(
+    sql(path, "SELECT layer, name, ts, dur FROM events").map(({ layer, name, ts, dur }) =>
+      [layer, name, ts, dur].join(),
+    ),
+  );
+  for (const { layer, name, start_ns, dur_ns } of single)
+    assert.ok(times.has([layer, name, start_ns, dur_ns].join()), `${layer} ${name} at ${start_ns}`);
+}
+
+// The calls of a layer that were added up, by name and interval. The last line is for all further names.
+function hasAllIntervals(path, boxes, layer) {
+  const rows = sql(
+    path,
+    `SELECT name, ts, width, sum(calls)::BIGINT AS calls FROM intervals WHERE layer = '${layer}' GROUP BY ALL`,
+  );
+  const wanted = new Set(rows.map(({ name, ts, width, calls }) => [name, ts, width, calls].join()));
+  const seen = boxes.filter((box) => isOfSums(box) && box.layer === layer && Number(box.depth) < 7);
+  for (const { name, start_ns, dur_ns, events } of seen)
+    assert.ok(
+      wanted.has([name, start_ns, dur_ns, events].join()),
+      `${layer}: ${name} from ${start_ns}: ${events} calls`,
+    );
+}
+
+// Where a level of a box's track lies on the canvas: its lowest pixels, below the letters.
+async function lineOf(page, { track, layer, depth }) {
+  const row = page.locator(".tl-name", { has: page.getByText(track, { exact: true }) }).last();
+  const top = (await row.boundingBox()).y - (await page.locator(surface).boundingBox()).y;
+  const height = layer === "cpu" || layer === "wait" ? sampleHeight : lineHeight;
+  return top + (Number(depth) + 1) * height - 1;
+}
+
+// Seen from half its length before it: what is drawn of it fills the middle half of the picture, in its layer's colour.
+// What has no length is a line there.
+async function isWideAndOfItsColour(page, name, { layer, name: called, start, dur }) {
+  const { wall_ns: wall } = (await asked(page, "/page")).recordings.find((each) => each.id === `${name}.fathom`);
+  const from = Math.max(0, Math.round(start - (dur > 0 ? dur / 2 : 500)));
+  const span = Math.min(dur > 0 ? 2 * dur : 1000, wall - from);
+  const what = `${called} of ${layer} at ${start}`;
+  await shown(page, name, `&timeline.at=${from}-${from + span}`);
+  const boxes = await savedBoxes(page);
+  const box = boxes.find((each) => each.layer === layer && each.name === called && Number(each.start_ns) === start);
+  assert.ok(box, what);
+  assert.equal(Number(box.dur_ns), dur, what);
+  const { width } = await page.locator(surface).boundingBox();
+  const [left, right] = [start, start + dur].map((time) => Math.min(1, (time - from) / span) * width);
+  const found = await stretches(page, surface, await lineOf(page, box), fills[layer]);
+  assert.ok(
+    found.some(([a, b]) => Math.abs(a - left) < 4 && (dur > 0 ? Math.abs(b - right) < 4 : b - a < 6)),
+    `${what} reaches from ${left} to ${right}: ${found}`,
+  );
+}
+
+// The longest of a layer; where its calls were only added up, a box of them.
+function longestOf(path, boxes, layer) {
+  const [event] = sql(
+    path,
+    `SELECT layer, name, ts AS start, dur FROM events WHERE layer = '${layer}' AND coalesce(depth, 0) < 5
+     ORDER BY dur DESC, ts LIMIT 1`,
+  );
+  if (event) return event;
+  const { name, start_ns, dur_ns } = boxes.find((each) => each.layer === layer);
+  return { layer, name, start: Number(start_ns), dur: Number(dur_ns) };
+}
+
+async function checkRecording(page, path, name) {
+  const [layers] = recordings[name];
+  const here = recordedLayers(path, layers);
+  if (here.length === 0) return;
+  await shown(page, name);
+  const boxes = await savedBoxes(page);
+  hasAllEvents(path, boxes);
+  for (const layer of here) {
+    hasAllIntervals(path, boxes, layer);
+    await isWideAndOfItsColour(page, name, longestOf(path, boxes, layer));
+  }
+}
+
+export async function checkLayersInsideOfPrograms(browser) {
+  await onLayers(browser, ["inside", "python", "heap"], checkRecording);
+}
+
+export async function checkLayersOfTheKernelAndOfDevices(browser) {
+  await onLayers(browser, ["kernel", "user", "gpu"], checkRecording);
+}
+
+// At each sample's time there is a box of each of its functions; each stretch off the CPU is one box.
+export async function checkSamplesAndWaits(browser) {
+  await onLayers(browser, ["cpu"], async (page, path, name) => {
+    if (recordedLayers(path, ["cpu"]).length === 0) throw new Skipped("layer cpu cannot be recorded here");
+    await shown(page, name);
+    const boxes = await savedBoxes(page);
+    const levels = sql(
+      path,
+      "SELECT tid, ts, function, depth FROM samples JOIN frames USING (stack) WHERE event = 'cpu-clock' ORDER BY ts",
+    );
+    assert.ok(levels.length > 10);
+    const sampled = boxes.filter((box) => box.layer === "cpu");
+    for (const { tid, ts, function: called, depth } of levels) {
+      const holds = ({ start_ns, dur_ns }) => Number(start_ns) <= ts && ts < Number(start_ns) + Number(dur_ns);
+      const box = sampled.find((each) => each.tid === `${tid}` && each.depth === `${depth}` && holds(each));
+      assert.ok(box, `${called} at ${ts}, level ${depth}`);
+      if (box.events === "1") assert.equal(box.name, called, `at ${ts}, level ${depth}`);
+    }
+    const waits = sql(path, "SELECT ts, weight FROM samples WHERE event = 'off-cpu'");
+    const waited = boxes.filter((box) => box.layer === "wait");
+    assert.equal(sumOf(waited), waits.length);
+    const times = new Set(waits.map(({ ts, weight }) => `${ts} ${weight}`));
+    for (const { start_ns, dur_ns } of waited.filter(({ events }) => events === "1"))
+      assert.ok(times.has(`${start_ns} ${dur_ns}`), `${start_ns} ${dur_ns}`);
+    const [longest] = waits.sort((a, b) => b.weight - a.weight);
+    assert.ok(longest.weight > 9e7, "it sleeps for a tenth of a second");
+    const box = waited.find(({ start_ns }) => Number(start_ns) === longest.ts);
+    await isWideAndOfItsColour(page, name, { ...box, start: longest.ts, dur: longest.weight });
+  });
+}
+
+// The line of a counter in the saved picture goes through its values.
+export async function checkACounterGoesThroughItsValues(browser) {
+  await onLayers(browser, ["inside"], async (page, path, name) => {
+    await shown(page, name);
+    await page.getByText("Save", { exact: true }).click();
+    const [saved] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Picture (SVG)" }).click(),
+    ]);
+    const svg = await readFile(await saved.path(), "utf8");
+    const lines = [...svg.matchAll(/<polyline points="([^"]*)"[^>]*stroke="(#\w+)"/g)];
+    const points = lines
+      .find(([, , colour]) => colour === fills.app)[1]
+      .split(" ")
+      .map(Number);
+    const values = sql(path, "SELECT ts, value FROM counters WHERE name = 'level' ORDER BY ts");
+    assert.deepEqual(
+      values.map(({ value }) => value),
+      [0, 10, 20],
+    );
+    assert.equal(points.length, 6);
+    const [x0, y0, x1, y1, x2, y2] = points;
+    const [t0, t1, t2] = values.map(({ ts }) => ts);
+    assert.ok(Math.abs((x1 - x0) / (x2 - x0) - (t1 - t0) / (t2 - t0)) < 0.01, svg.length);
+    assert.ok(Math.abs(y0 - y1 - 14) < 0.2 && Math.abs(y0 - y2 - 28) < 0.2, "as high as its highest value");
+    assert.ok(svg.includes(">20<"), "which stands beside it");
+  });
+}
