@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t kMostSeconds = 30;
 constexpr std::size_t kMostJobs = 1000;     // in one second
 constexpr std::size_t kMostClients = 1000;  // the same
+constexpr std::size_t kMostHeard = 10'000;  // clients and jobs, of all times
 
 void write_sums(render::JsonWriter& json, const std::string& job, const std::string& kind,
                 const Arrived& sums) {
@@ -52,6 +53,7 @@ void Arrivals::add(const std::string& job, const std::string& kind, const std::s
   }
   Second& second = seconds_.back();
   const std::pair sender(client, job);
+  hear(sender, number);
   if (second.clients.size() >= kMostClients && !second.clients.contains(sender)) {
     ++second.clients_left_out;
   } else {
@@ -69,6 +71,26 @@ void Arrivals::add(const std::string& job, const std::string& kind, const std::s
   sums.rows += rows;
   if (__builtin_add_overflow(sums.count, count, &sums.count))
     sums.count = std::numeric_limits<std::int64_t>::max();
+}
+
+void Arrivals::hear(const std::pair<std::string, std::string>& sender, std::int64_t second) {
+  if (heard_.size() >= kMostHeard && !heard_.contains(sender)) {
+    const auto last = [](const auto& one) { return one.second.last; };
+    heard_.erase(std::ranges::min_element(heard_, {}, last));
+  }
+  Heard& one = heard_[sender];
+  one.client = sender.first;
+  one.job = sender.second;
+  one.last = second;
+  ++one.batches;
+}
+
+std::vector<Heard> Arrivals::heard() const {
+  const std::scoped_lock guard(mutex_);
+  std::vector<Heard> all;
+  all.reserve(heard_.size());
+  for (const auto& [sender, one] : heard_) all.push_back(one);
+  return all;
 }
 
 std::string Arrivals::since(Place& place, const std::string& job) {

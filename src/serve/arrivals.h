@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace fathom::serve {
 
@@ -19,6 +20,13 @@ struct Arrived {
   std::uint64_t batches = 0;
   std::uint64_t rows = 0;
   std::int64_t count = 0;  // of a profile; stays at the largest number where it would pass it
+};
+
+// What one client sent to one job since the server began.
+struct Heard {
+  std::string client, job;
+  std::int64_t batches = 0;
+  std::int64_t last = 0;  // seconds since 1970
 };
 
 // Any thread.
@@ -36,6 +44,8 @@ class Arrivals {
     std::int64_t next = 0;  // the second that comes next
   };
   [[nodiscard]] Place now() const { return {clock_()}; }
+  // By client and job. Those that were silent for longest are forgotten where there are many.
+  [[nodiscard]] std::vector<Heard> heard() const;
 
   // Server-sent events of all seconds that have passed since, of one job or (where that is empty)
   // of all; a comment where there is nothing to tell.
@@ -50,10 +60,13 @@ class Arrivals {
     std::uint64_t clients_left_out = 0;  // and of clients
   };
 
+  void hear(const std::pair<std::string, std::string>& sender, std::int64_t second);
+
   Clock clock_;
-  std::mutex mutex_;
-  std::deque<Second> seconds_;  // those in which something arrived
-  std::int64_t forgotten_ = 0;  // the last second that was dropped
+  mutable std::mutex mutex_;
+  std::map<std::pair<std::string, std::string>, Heard> heard_;  // by client and job
+  std::deque<Second> seconds_;                                  // those in which something arrived
+  std::int64_t forgotten_ = 0;                                  // the last second that was dropped
 };
 
 }  // namespace fathom::serve

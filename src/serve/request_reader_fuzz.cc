@@ -27,6 +27,7 @@ struct Site {
     const Subjects subjects{&store, &arrivals};
     add_job_routes(router, subjects);
     add_record_routes(router, subjects);
+    add_agent_routes(router, subjects);
     add_self_routes(router, subjects);
     (void)store.create({"j", "", 0});
   }

@@ -27,6 +27,7 @@ struct Subjects {
 
 void add_job_routes(Router& router, const Subjects& subjects);     // /api/v1/jobs…
 void add_record_routes(Router& router, const Subjects& subjects);  // benchmarks, records, kinds
+void add_agent_routes(Router& router, const Subjects& subjects);   // /api/v1/agents
 void add_recording_routes(Router& router, fleet::Recordings& recordings);
 void add_self_routes(Router& router, const Subjects& subjects);  // /metrics, /healthz, events …
 void add_description_route(Router& router);                      // /openapi.json

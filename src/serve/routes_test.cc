@@ -217,6 +217,23 @@ TEST_F(Routes, EventsTellWhatArrivedSecondBySecond) {
   EXPECT_EQ(status(site_.ask("GET", "/api/v1/events?job=%20")), 400);
 }
 
+TEST_F(Routes, AgentsAreThoseThatSentWithWhenTheyDid) {
+  EXPECT_EQ(site_.ask("GET", "/api/v1/agents").body.text,
+            "{\"now\":1000,\"agents\":[],\"left_out\":0}\n");
+  (void)site_.ask("POST", "/api/v1/jobs/j/profile", kBatch);
+  site_.now += 70;
+  (void)site_.ask("POST", "/api/v1/jobs/j/benchmarks", kRecords);
+  (void)site_.ask(
+      "POST", "/api/v1/jobs/j/profile",
+      R"({"client":"b","seq":1,"rows":[{"node":"f","exec":"a","event":"e","count":5}]})");
+  site_.now += 5;
+  EXPECT_EQ(site_.ask("GET", "/api/v1/agents").body.text,
+            "{\"now\":1075,\"agents\":["
+            "{\"client\":\"b\",\"jobs\":[{\"job\":\"j\",\"batches\":1,\"last\":1070}]},"
+            "{\"client\":\"c\",\"jobs\":[{\"job\":\"j\",\"batches\":2,\"last\":1070}]}],"
+            "\"left_out\":0}\n");
+}
+
 // Contents first, then the manifest; read back by ranges.
 TEST_F(Routes, RecordingsAreKeptByContent) {
   const std::string hash = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";

@@ -88,6 +88,7 @@ Status serve(const ServiceOptions& options, const ServiceHooks& hooks) {
   add_job_routes(router, subjects);
   add_record_routes(router, subjects);
   add_recording_routes(router, *recordings);
+  add_agent_routes(router, subjects);
   add_self_routes(router, subjects);
   FATHOM_ASSIGN(const WebFiles files, WebFiles::find());
   FATHOM_ASSIGN(const std::unique_ptr<StoredRecordings> stored,

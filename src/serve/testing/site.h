@@ -59,6 +59,7 @@ class Site {
     const Subjects subjects{&store_, &arrivals_};
     add_job_routes(router_, subjects);
     add_record_routes(router_, subjects);
+    add_agent_routes(router_, subjects);
     add_self_routes(router_, subjects);
     Result<std::unique_ptr<fleet::Recordings>> recordings =
         fleet::Recordings::open(directory + ".recordings");

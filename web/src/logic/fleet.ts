@@ -42,13 +42,6 @@ function busiestFirst(sums: Map<string, Arrivals>): Arrivals[] {
   return [...sums.values()].sort((a, b) => b.rows - a.rows || (a.name < b.name ? -1 : 1));
 }
 
-// Agents and other clients of the last minutes.
-export function clientSums(seconds: readonly Arrived[]): Arrivals[] {
-  const sums = new Map<string, Arrivals>();
-  for (const { time, clients } of seconds) for (const one of clients) add(sums, one.client, one.job, time, one);
-  return busiestFirst(sums);
-}
-
 export function kindSums(seconds: readonly Arrived[]): Arrivals[] {
   const sums = new Map<string, Arrivals>();
   for (const { time, arrived } of seconds) for (const one of arrived) add(sums, one.kind, one.job, time, one);

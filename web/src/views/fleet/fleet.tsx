@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The jobs of a server: what they hold, who sends, and what arrives right now.
 import type { JSX } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { api } from "../../api/client";
-import { clientSums, kindSums, rowsPerSecond, type Arrivals } from "../../logic/fleet";
+import { agentRows, agentsTable, type AgentAnswer } from "../../logic/agents";
+import { kindSums, rowsPerSecond, type Arrivals } from "../../logic/fleet";
 import type { TableData } from "../../logic/table";
 import { withThousands } from "../../logic/units";
 import { Answered, Empty } from "../../shell/states";
@@ -16,6 +17,7 @@ import { Job } from "./job";
 import { useLive, type Live } from "./live";
 
 const chosen = setting("fleet.job", "");
+const CLOCK_STEP = 5; // seconds
 
 interface JobFacts {
   name: string;
@@ -91,8 +93,37 @@ function sumsTable(name: string, sums: readonly Arrivals[]): TableData {
   };
 }
 
+// Asked once; what arrives is added. The clock moves on, so that who fell silent is seen to be.
+function Agents({ live }: { live: Live }): JSX.Element {
+  const asked = useAnswer(
+    () => null,
+    (_wish, signal) => api.other<AgentAnswer>("/agents", {}, signal),
+  );
+  const [passed, setPassed] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => setPassed((seconds) => seconds + CLOCK_STEP), 1000 * CLOCK_STEP);
+    return () => clearInterval(timer);
+  }, []);
+  useEffect(() => setPassed(0), [asked.value]);
+  return (
+    <Answered of={asked} what="Asking for agents">
+      {(answer) => {
+        const rows = agentRows(answer, live.seconds);
+        if (rows.length === 0)
+          return <Empty what="No agent has sent anything yet" hint="fathom agent sends profiles." />;
+        const now = Math.max(answer.now + passed, live.seconds.at(-1)?.time ?? 0);
+        return (
+          <>
+            <DataTable title="Agents" table={agentsTable(rows, now)} />
+            {answer.left_out > 0 && <p class="note">{withThousands(answer.left_out)} more are not shown</p>}
+          </>
+        );
+      }}
+    </Answered>
+  );
+}
+
 function Arriving({ live }: { live: Live }): JSX.Element {
-  const clients = useMemo(() => sumsTable("agent", clientSums(live.seconds)), [live.seconds]);
   const kinds = useMemo(() => sumsTable("kind", kindSums(live.seconds)), [live.seconds]);
   const now = live.seconds.at(-1)?.time ?? 0;
   return (
@@ -106,10 +137,7 @@ function Arriving({ live }: { live: Live }): JSX.Element {
       {live.seconds.length === 0 ? (
         <Empty what="Nothing has arrived since this page was opened" />
       ) : (
-        <div class="columns">
-          <DataTable title="Agents" table={clients} />
-          <DataTable title="Jobs and kinds" table={kinds} />
-        </div>
+        <DataTable title="Jobs and kinds" table={kinds} />
       )}
     </section>
   );
@@ -132,6 +160,7 @@ export function Fleet(): JSX.Element {
         {(answer) => <Jobs jobs={answer.jobs} />}
       </Answered>
       {chosen.value && <Job key={chosen.value} job={chosen.value} />}
+      <Agents live={live.value} />
       <Arriving live={live.value} />
       <Recordings />
     </div>
