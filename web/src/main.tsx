@@ -6,6 +6,7 @@ import { startInside } from "./inside/start";
 import { App } from "./shell/app";
 import { followRecording, followServer } from "./state/live";
 import { askForPage } from "./state/page";
+import { followSearch } from "./state/search";
 import { followAddress } from "./state/selection";
 import { followSystem, shade } from "./theme/theme";
 import "./theme/page.css";
@@ -14,6 +15,7 @@ import "./views/views.css";
 const hasServer = startInside();
 if (hasServer) keepKey();
 followAddress();
+followSearch();
 followSystem();
 effect(() => {
   document.documentElement.dataset["theme"] = shade.value;
