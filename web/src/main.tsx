@@ -8,6 +8,7 @@ import { startInside } from "./inside/start";
 import { App } from "./shell/app";
 import { followRecording, followServer } from "./state/live";
 import { askForPage } from "./state/page";
+import { followSearch } from "./state/search";
 import { followAddress } from "./state/selection";
 import { followSystem, shade } from "./theme/theme";
 import "./theme/page.css";
@@ -16,6 +17,7 @@ import "./views/views.css";
 const hasServer = startInside();
 if (hasServer) keepKey();
 followAddress();
+followSearch();
 followSystem();
 effect(() => {
   document.documentElement.dataset["theme"] = shade.value;

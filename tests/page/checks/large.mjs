@@ -86,7 +86,6 @@ const busyViews = {
   flame: ["flame?flame.weight=time", ".flame-picture"],
   inverted: ["flame?flame.weight=time&flame.mode=inverted", ".flame-picture"],
   sandwich: ["flame?flame.weight=time&flame.mode=sandwich", ".sandwich .data-table"],
-  io: ["io", ".heat-map"],
   resources: ["resources", ".plot canvas"],
   compare: ["compare?compare.weight=time", ".compare .flame-picture"],
   sql: [`sql?sql.query=${encodeURIComponent(question)}`, ".data-table"],

@@ -348,6 +348,10 @@ export async function checkWhatIsSeenCanBeSaved(browser) {
     await page.keyboard.press("1");
     await answered(page);
     const table = page.locator("figure.data-table").filter({ hasText: "Top functions" });
+    const small = page.locator("figure.sparkline").first();
+    await small.hover();
+    assert.match((await downloaded(page, small, "SVG")).bytes.toString(), /^<svg [\s\S]*<polyline[\s\S]*<\/svg>\s*$/);
+    assert.match((await downloaded(page, small, "CSV")).bytes.toString(), /^place,[^\n]+\n1,/);
     const { name, bytes } = await downloaded(page, table, "CSV");
     assert.equal(name, "Top functions.csv");
     assert.match(bytes.toString(), /^name,layer,self,share[^\n]*\nstep,app,477000,/);

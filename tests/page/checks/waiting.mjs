@@ -148,3 +148,45 @@ export async function checkTheTimelineOfAnotherRecordingSaysThatItWaits(browser)
     assert.deepEqual(page.problems, []);
   });
 }
+
+// A growth each second must not take away what somebody looks at: the zoom, the box that was chosen, the one pointed at.
+export async function checkAFlameGraphKeepsItsZoomWhileItGrows(browser) {
+  const live = (server) => (server.recordings[0].state = "running");
+  await onServer(browser, "#flame?flame.weight=time", live, async (page, server) => {
+    const canvas = page.locator(".flame-picture canvas");
+    await canvas.focus();
+    for (const key of ["ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
+    const all = page.getByRole("button", { name: "Show all" });
+    await all.waitFor();
+    const card = page.locator(".flame-picture .card");
+    assert.match(await card.innerText(), /work/);
+    const recording = server.recordings[0];
+    for (let second = 0; second < 2; ++second) {
+      recording.events.push({ ...recording.events[0] });
+      server.tell(recording);
+      await card.getByText(`${recording.events.length.toLocaleString("en")} calls`).waitFor();
+      assert.equal(await all.count(), 1, "it is zoomed as before");
+      assert.match(await card.innerText(), /work/, "the same box is chosen");
+    }
+    await page.reload();
+    await all.waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("late");
+    await page.reload();
+    await page.waitForFunction(() => document.querySelector("#search").value === "late");
+    assert.deepEqual(page.problems, []);
+  });
+}
+
+// Plain http of another machine: the browser has no clipboard.
+export async function checkPandasCanBeCopiedByHand(browser) {
+  const nothing = () => {};
+  await onServer(browser, "#sql", nothing, async (page) => {
+    await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));
+    await page.getByRole("textbox", { name: "SQL" }).fill("FROM events");
+    await page.getByRole("button", { name: "Copy as pandas" }).click();
+    await page.getByText("press Ctrl+C").waitFor();
+    const chosen = await page.evaluate(() => getSelection().toString());
+    assert.match(chosen, /FROM events/);
+  });
+}

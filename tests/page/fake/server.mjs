@@ -105,6 +105,8 @@ export class FakeServer {
         return answerOf([
           recording.id === "deep" ? [250_000_000, 500_000_000, 92, 25] : [900_000_000, 80_000_000, 72, 0],
         ]);
+      case "/flame":
+        return flame(recording.events.length);
       case "/report/overview":
         return { words: [{ text: `${recording.name} has ${recording.events.length} events` }] };
       case "/report/time":
@@ -115,6 +117,28 @@ export class FakeServer {
         return undefined;
     }
   }
+}
+
+// A tree that grows with the recording: another function comes before those that were there, and numbers of nodes change.
+function flame(events) {
+  const more = events % 2;
+  const names = ["main", "app", "work", "read", "late"];
+  const columns = [[-1, 0], ...(more ? [[0, 4]] : []), [0, 2], [1 + more, 3]];
+  const weights = [3000 + 1500 * more, ...(more ? [1500] : []), 3000, 1000];
+  return {
+    weight: "time",
+    unit: "ns",
+    total: weights[0],
+    names,
+    nodes: {
+      parent: columns.map(([parent]) => parent),
+      name: columns.map(([, name]) => name),
+      layer: columns.map(() => 1),
+      self: weights.map(() => 0),
+      total: weights,
+      calls: columns.map(() => events),
+    },
+  };
 }
 
 function answerOf(rows) {

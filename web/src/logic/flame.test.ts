@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { changeOf, diffTrees } from "./flame_diff";
 import { whyEmpty } from "./flame_empty";
 import { boxAt, boxesIn, frameOf, leftHeavy, neighbour, timeOrder } from "./flame_layout";
+import { nodeOfPath, pathOf } from "./flame_path";
 import { findMatches } from "./flame_search";
 import { atOnce } from "./slices";
 import { calleesOf, callersOf, functionSums, inverted, outermost, type FlameTree } from "./flame_tree";
@@ -218,4 +219,21 @@ test("an empty tree is an empty picture", () => {
   assert.deepEqual(boxesIn(leftHeavy(empty), { left: 0, right: 0 }, 100), []);
   assert.deepEqual(boxesIn(timeOrder(empty), { left: 0, right: 0 }, 100), []);
   assert.deepEqual(atOnce(diffTrees(empty, empty)).tree.nodes.parent, []);
+});
+
+test("a box is found again by its names in a tree that has grown", () => {
+  for (let node = 0; node < TREE.nodes.parent.length; ++node) assert.equal(nodeOfPath(TREE, pathOf(TREE, node)), node);
+  const before = treeOf([
+    [-1, "main", 0, 10],
+    [0, "b", 10, 10],
+  ]);
+  const after = treeOf([
+    [-1, "main", 0, 30],
+    [0, "a", 20, 20],
+    [1, "b", 5, 5],
+    [0, "b", 10, 10],
+  ]);
+  assert.equal(nodeOfPath(after, pathOf(before, 1)), 3);
+  assert.equal(nodeOfPath(before, pathOf(after, 1)), -1);
+  assert.deepEqual([pathOf(after, -1), nodeOfPath(after, "")], ["", -1]);
 });

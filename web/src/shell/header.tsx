@@ -5,7 +5,7 @@ import { escapeName } from "../logic/escape";
 import { humanNs } from "../logic/units";
 import { page, recording, recordings } from "../state/page";
 import { findNext, searchText } from "../state/search";
-import { hashOf } from "../state/hash";
+import { hashOf, ofAnotherRecording } from "../state/hash";
 import { select, selection } from "../state/selection";
 import { choice, choose, type Choice } from "../theme/theme";
 import { EventCount } from "./event_count";
@@ -21,9 +21,7 @@ function RecordingPicker(): JSX.Element | null {
     <select
       aria-label="Recording"
       value={now?.id ?? ""}
-      onChange={(event) =>
-        select({ recording: event.currentTarget.value, from: null, to: null, hosts: [], pids: [], tids: [] })
-      }
+      onChange={(event) => select(ofAnotherRecording(selection.peek(), event.currentTarget.value))}
     >
       {all.map((each) => (
         <option key={each.id} value={each.id}>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hashOf, nothingSelected, selectionOf, type Selection } from "./hash";
+import { hashOf, nothingSelected, ofAnotherRecording, selectionOf, type Selection } from "./hash";
 
 const full: Selection = {
   view: "timeline",
@@ -27,4 +27,17 @@ test("an address of nonsense selects everything", () => {
   const odd = selectionOf("#flame?from=9&to=3&pid=x&tid=-1&from=1e9&layer=");
   assert.deepEqual([odd.from, odd.to, odd.pids, odd.tids], [null, null, [], []]);
   assert.equal(selectionOf("#x?from=99999999999999999").from, null);
+});
+
+test("another recording has no time, process, track or call of the one before", () => {
+  const settings = {
+    ...full.settings,
+    "timeline.at": "1-2",
+    "timeline.pin": "3",
+    "explain.call": "x",
+    "flame.zoom": "y",
+  };
+  const other = ofAnotherRecording({ ...full, settings }, "b");
+  const nothing = { from: null, to: null, hosts: [], pids: [], tids: [] };
+  assert.deepEqual(other, { ...full, ...nothing, recording: "b" });
 });

@@ -28,6 +28,16 @@ export const nothingSelected: Selection = {
   settings: {},
 };
 
+// A time, a track, a call or a box of one recording is nothing in another.
+const OF_ONE_RECORDING = ["timeline.at", "timeline.pin", "explain.call", "flame.zoom"];
+
+// What is kept when another recording is chosen. Its layers and conditions may be in the other one, too.
+export function ofAnotherRecording(chosen: Selection, recording: string): Selection {
+  const kept = Object.entries(chosen.settings).filter(([name]) => !OF_ONE_RECORDING.includes(name));
+  const settings = Object.fromEntries(kept);
+  return { ...chosen, recording, from: null, to: null, hosts: [], pids: [], tids: [], settings };
+}
+
 export function hashOf(selection: Selection): string {
   const said = new URLSearchParams();
   if (selection.recording) said.set("recording", selection.recording);

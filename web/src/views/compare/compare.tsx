@@ -9,6 +9,7 @@ import type { FlameTree } from "../../logic/flame_tree";
 import { eventsNamed, samplesOf } from "../../logic/places";
 import { tableKeys, type Report, type ReportRow } from "../../logic/report";
 import { Answered, Empty } from "../../shell/states";
+import { ofAnotherRecording } from "../../state/hash";
 import { recording, recordings } from "../../state/page";
 import { select, selection, setting } from "../../state/selection";
 import { Difference } from "../flame/difference";
@@ -94,8 +95,8 @@ function Changes({ report }: { report: Report }): JSX.Element {
 }
 
 function swap(before: string, after: string): void {
-  const settings = { ...selection.peek().settings, "compare.before": after };
-  select({ recording: before, from: null, to: null, settings });
+  const other = ofAnotherRecording(selection.peek(), before);
+  select({ ...other, settings: { ...other.settings, "compare.before": after } });
 }
 
 function Sides({ before, after }: { before: Recording; after: Recording }): JSX.Element {
@@ -152,7 +153,7 @@ export function Compare(): JSX.Element {
           <span>After</span>
           <select
             value={after.id}
-            onChange={(event) => select({ recording: event.currentTarget.value, from: null, to: null })}
+            onChange={(event) => select(ofAnotherRecording(selection.peek(), event.currentTarget.value))}
           >
             {recordings.value.map(({ id, name }) => (
               <option key={id} value={id}>

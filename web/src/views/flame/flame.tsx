@@ -141,9 +141,9 @@ export function Flame(): JSX.Element {
         </Search>
         {!inFile.value && (
           <a
-            href={exportUrl("speedscope", { ...part.value, where: "" })}
+            href={exportUrl("speedscope", part.value)}
             download
-            title="Saves a file that speedscope.app, or your own copy of it, opens"
+            title="Saves the selected calls by time, whichever weight is shown; speedscope.app, or your own copy of it, opens the file"
           >
             Save for speedscope
           </a>

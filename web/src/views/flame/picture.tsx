@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The flame graph itself: a click or Enter zooms, arrows walk, Escape goes back out.
+import { useComputed } from "@preact/signals";
 import type { ComponentChildren, JSX, TargetedKeyboardEvent } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { boxAt, boxesIn, frameOf, neighbour, type Layout } from "../../logic/flame_layout";
+import { nodeOfPath, pathOf } from "../../logic/flame_path";
 import type { FlameTree } from "../../logic/flame_tree";
 import type { TableData } from "../../logic/table";
+import { changeSetting, selection } from "../../state/selection";
 import { palette } from "../../theme/theme";
 import { Drawn, type Point } from "../parts/picture";
 import { flameTable } from "./numbers";
@@ -21,6 +24,7 @@ export interface FlameProps {
   onFunction?: (node: number) => void; // asked for by "s"
   onPlace?: (node: number) => void; // asked for by "t"
   table?: () => TableData;
+  zoomName?: string; // of the setting that keeps the zoom
 }
 
 const ARROWS = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"] as const;
@@ -32,19 +36,23 @@ function isArrow(key: string): key is Arrow {
 
 const MIRRORED: Partial<Record<Arrow, Arrow>> = { ArrowUp: "ArrowDown", ArrowDown: "ArrowUp" };
 
+// In the address where the picture has a name there; else as long as the picture is shown.
+function useZoom(name: string | undefined): [string, (path: string) => void] {
+  const own = useState("");
+  const kept = useComputed(() => (name ? (selection.value.settings[name] ?? "") : "")).value;
+  return name ? [kept, (path) => changeSetting(name, path || null, "push")] : own;
+}
+
 export function FlamePicture(props: FlameProps): JSX.Element {
   const { title, tree, layout, fill, matched, upwards = false, card, onFunction, onPlace } = props;
-  const [zoom, setZoom] = useState(-1);
-  const [focused, setFocused] = useState(-1);
-  const [hovered, setHovered] = useState<{ node: number; at: Point } | null>(null);
-  const [seen, setSeen] = useState(layout);
-  if (seen !== layout) {
-    // Numbers of nodes mean nothing in another tree.
-    setSeen(layout);
-    setZoom(-1);
-    setFocused(-1);
-    setHovered(null);
-  }
+  // By names, so that they stay where they are when a recording that is being made grows.
+  const [zoomPath, setZoomPath] = useZoom(props.zoomName);
+  const [focusPath, setFocusPath] = useState("");
+  const [hovered, setHovered] = useState<{ at: Point; width: number } | null>(null);
+  const zoom = useMemo(() => nodeOfPath(tree, zoomPath), [tree, zoomPath]);
+  const focused = useMemo(() => nodeOfPath(tree, focusPath), [tree, focusPath]);
+  const setZoom = (node: number): void => setZoomPath(pathOf(tree, node));
+  const setFocused = (node: number): void => setFocusPath(pathOf(tree, node));
   const colours = palette.value;
   const paint = useMemo<Paint>(
     () => ({ tree, fill, matched, focused, upwards, levels: layout.levels }),
@@ -71,7 +79,8 @@ export function FlamePicture(props: FlameProps): JSX.Element {
     event.preventDefault();
     event.stopPropagation();
   };
-  const shown = hovered?.node ?? focused;
+  const pointed = hovered ? nodeAt(hovered.at, hovered.width) : -1;
+  const shown = pointed >= 0 ? pointed : focused;
   return (
     <div class="flame-picture">
       <Drawn
@@ -81,8 +90,7 @@ export function FlamePicture(props: FlameProps): JSX.Element {
         draw={draw}
         table={props.table ?? (() => flameTable(tree))}
         onPoint={(at, width) => {
-          const node = at ? nodeAt(at, width) : -1;
-          setHovered(at && node >= 0 ? { node, at } : null);
+          setHovered(at && nodeAt(at, width) >= 0 ? { at, width } : null);
         }}
         onPick={(at, width) => {
           const node = nodeAt(at, width);

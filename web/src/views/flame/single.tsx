@@ -20,6 +20,7 @@ export function Single({ tree }: { tree: FlameTree }): JSX.Element {
   return (
     <FlamePicture
       title="Flame graph"
+      zoomName="flame.zoom"
       tree={tree}
       layout={layout}
       fill={fill}

@@ -15,21 +15,44 @@ import { Result } from "./result";
 import { Schema } from "./schema";
 import { asked, draft, earlier, EXAMPLES, run, runs } from "./state";
 
+// A browser has no clipboard for a page that came unencrypted from another machine, and may refuse it elsewhere.
+async function copied(text: string): Promise<boolean> {
+  try {
+    await (navigator.clipboard as Clipboard | undefined)!.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function CopyAsPandas(): JSX.Element {
   const [said, setSaid] = useState("");
-  const copy = (): void => {
+  const [byHand, setByHand] = useState("");
+  const copy = async (): Promise<void> => {
     const text = asPandas(recording.value ? placeForCommands(recording.value) : "run.fathom", draft.value);
-    navigator.clipboard.writeText(text).then(
-      () => setSaid("copied"),
-      () => setSaid("the browser does not allow it"),
-    );
+    const done = await copied(text);
+    setSaid(done ? "copied" : "the browser does not let this page copy: press Ctrl+C");
+    setByHand(done ? "" : text);
   };
   return (
     <>
-      <button type="button" onClick={copy}>
+      <button type="button" onClick={() => void copy()}>
         Copy as pandas
       </button>
       <span role="status">{said}</span>
+      {byHand && (
+        <textarea
+          readOnly
+          rows={4}
+          cols={80}
+          aria-label="The question for pandas"
+          value={byHand}
+          ref={(field) => {
+            field?.focus();
+            field?.select();
+          }}
+        />
+      )}
     </>
   );
 }
