@@ -22,14 +22,14 @@ constexpr std::string_view kDoorBegin =
     "<title>Fathom: token needed</title>\n<link rel=\"icon\" href=\"data:,\">\n";
 constexpr std::string_view kAgain = "<meta http-equiv=\"refresh\" content=\"0\">\n";
 constexpr std::string_view kDoorEnd =
-    "</head>\n<body>\n<h1>Fathom: token needed</h1>\n"
+    "</head>\n<body>\n<main>\n<h1>Fathom: token needed</h1>\n"
     "<p>This page shows recordings to anyone who has the token.</p>\n"
     "<p>Open the address that <code>fathom view</code> printed when it started: the token is in "
     "it. For a <code>fathom server</code>, ask its owner for a token (<code>fathom server token "
     "add NAME --role read</code>).</p>\n"
     "<form method=\"post\" action=\"/login\">\n"
     "<label>Token <input type=\"password\" name=\"token\" autocomplete=\"off\" required></label>\n"
-    "<button>Open</button>\n</form>\n</body>\n</html>\n";
+    "<button>Open</button>\n</form>\n</main>\n</body>\n</html>\n";
 
 void add_page_headers(Response& response) {
   response.headers.push_back({"Content-Security-Policy", kPolicy});

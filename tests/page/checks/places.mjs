@@ -18,7 +18,7 @@ function busyRun() {
     'process 20 name=work command="work" ppid=1 start=0 end=1000000000 exit=0',
     "thread 10/10 name=main start=0 end=1000000000",
     "thread 20/20 name=main start=0 end=1000000000",
-    ...times(700, 200_000_000, 300_000).map((ts) => call(10, ts, "read", "/data/in")),
+    ...times(1100, 200_000_000, 300_000).map((ts) => call(10, ts, "read", "/data/in")),
     ...times(50, 100_000_000, 200_000).map((ts) => call(10, ts, "write", "/data/out")),
     ...times(1400, 700_000_000, 150_000).map((ts) => call(20, ts, "write", "/data/out")),
   ]);

@@ -114,12 +114,7 @@ export function Header({ views }: { views: readonly ViewDef[] }): JSX.Element {
       <Tabs views={views} />
       <span class="grow" />
       {canSelectWhere() && (
-        <button
-          type="button"
-          aria-label="Select events by a condition"
-          title="Select events by a condition (key c)"
-          onClick={showWhere}
-        >
+        <button type="button" title="Select events by a condition (key c)" onClick={showWhere}>
           where
         </button>
       )}

@@ -57,10 +57,21 @@ function Map({ heat }: { heat: Heat }): JSX.Element {
   );
 }
 
-// A rank is told by its processes, which the tracks know.
+// Processes with their ranks. A page without a server knows them by their tracks; a server may not have its tracks yet.
+async function rankedProcesses(recording: string | undefined) {
+  if (inFile.peek()) return (await api.tracks(recording)).tracks;
+  const { rows } = await api.query(
+    "SELECT host, pid, rank FROM processes WHERE rank IS NOT NULL",
+    recording || undefined,
+  );
+  return rows.map(([host, pid, rank]) => {
+    return { kind: "process", host: host === null ? null : String(host), pid: Number(pid), rank: Number(rank) };
+  });
+}
+
 async function goToCell([begin, end]: [number, number], kind: string, id: string): Promise<void> {
   const { recording, where } = part.peek();
-  const tracks = kind === "rank" ? (await api.tracks(recording)).tracks : [];
+  const tracks = kind === "rank" ? await rankedProcesses(recording) : [];
   const place = placeOfRow(kind, id, tracks);
   // The boxes of a page without a server do not tell files apart.
   if (inFile.peek()) delete place.where;
