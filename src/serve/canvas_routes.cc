@@ -227,7 +227,8 @@ class CanvasRoutes {
     ShelvedCanvas shelved = shelf_->get({.id = lease->recording().id,
                                          .revision = lease->revision(),
                                          .path = lease->recording().path,
-                                         .part = std::move(part)});
+                                         .part = std::move(part),
+                                         .grows = lease->grows()});
     if (shelved.failed) {
       refused = refused_lease(*shelved.failed);
       return std::nullopt;

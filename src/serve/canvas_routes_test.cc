@@ -128,6 +128,14 @@ json CanvasRoutes::ready(const std::string& target) {
   return json::parse(response.body.text, nullptr, /*allow_exceptions=*/false);
 }
 
+// Nobody asks again for a recording that has ended: an index of what it was says so.
+TEST_F(CanvasRoutes, AnOldIndexSaysThatItIsOld) {
+  ASSERT_NE(tracks()[0]["name"], "another");
+  ASSERT_TRUE(remove_tree(site_.path("run")));
+  ASSERT_TRUE(analysis::testing::write_sample(site_.path("run"), {.host = "another"}));
+  EXPECT_EQ(tracks()[0]["name"], "another");
+}
+
 TEST_F(CanvasRoutes, OneSelectionForAllPictures) {
   EXPECT_EQ(ready("flame?weight=calls&min=0&where=name%3D'pread'")["total"], 100);
   EXPECT_EQ(ready("flame?weight=calls&min=0&name=pr*&layers=posix")["total"], 100);

@@ -52,14 +52,15 @@ class CanvasShelf::Entry {
   ShelvedCanvas get(const WantedCanvas& wanted) {
     std::unique_lock lock(mutex_);
     used_ = Clock::now();
-    const bool rested = !canvas_ || Clock::now() - ended_ > kRestFactor * took_;
+    const bool rested = !canvas_ || !wanted.grows || Clock::now() - ended_ > kRestFactor * took_;
     const bool is_old = wanted.revision != revision_;
     if (is_old && !building_ && rested && take_turn()) start(wanted);
     const bool waits = is_old && !building_;
     if (building_ && !canvas_) ready_.wait_for(lock, kPatience, [&] { return !building_; });
     ShelvedCanvas found{canvas_, std::nullopt, std::nullopt};
     if (building_) found.building = done_.load();
-    if (!canvas_ && waits) found.building = 0;
+    // Of one that grows, another state is asked for soon anyway; the last one is waited for.
+    if (waits && (!canvas_ || !wanted.grows)) found.building = 0;
     if (!canvas_ && failed_ && !found.building) found.failed = failed_;
     return found;
   }

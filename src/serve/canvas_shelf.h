@@ -28,6 +28,7 @@ struct WantedCanvas {
   std::string revision;
   std::string path;
   analysis::RowFilter part = {};  // of the rows; a time is left to the window
+  bool grows = false;             // there will be another revision soon
 };
 
 // Any thread.

@@ -250,6 +250,7 @@ RecordingLease::~RecordingLease() = default;
 analysis::Store& RecordingLease::store() const { return *held_->open->store; }
 const KnownRecording& RecordingLease::recording() const { return held_->recording; }
 const std::string& RecordingLease::revision() const { return held_->open->revision; }
+bool RecordingLease::grows() const { return held_->open->stamp.is_running; }
 const std::vector<std::string>& RecordingLease::part_words() const { return held_->open->words; }
 bool RecordingLease::ended() const { return held_->question->end != QuestionEnd::kNot; }
 

@@ -74,6 +74,7 @@ class RecordingLease {
   [[nodiscard]] const KnownRecording& recording() const;
   // Another one whenever the rows may have changed. With the id, a key for what routes remember.
   [[nodiscard]] const std::string& revision() const;
+  [[nodiscard]] bool grows() const;  // somebody still records into it
   // What could not be told to be in the part, in sentences; see analysis::show_only.
   [[nodiscard]] const std::vector<std::string>& part_words() const;
 

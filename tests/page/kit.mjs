@@ -193,6 +193,15 @@ async function comparePictures(pictures) {
   return off / (width * height);
 }
 
+// The table that a picture or a table on the page saves.
+export async function savedTable(page, figure) {
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    figure.getByRole("button", { name: "CSV", exact: true }).click(),
+  ]);
+  return rowsOfCsv(readFileSync(await download.path(), "utf8"));
+}
+
 // The saved table of everything on screen, as objects.
 export async function savedBoxes(page) {
   const button = page.getByRole("button", { name: "Boxes (CSV)" });
@@ -200,12 +209,16 @@ export async function savedBoxes(page) {
   const [saved] = await Promise.all([page.waitForEvent("download"), button.click()]);
   const chunks = [];
   for await (const chunk of await saved.createReadStream()) chunks.push(chunk);
-  const [head, ...lines] = Buffer.concat(chunks).toString("utf8").trim().split("\n").map(cells);
+  return rowsOfCsv(Buffer.concat(chunks).toString("utf8"));
+}
+
+// As objects.
+export function rowsOfCsv(text) {
+  const [head, ...lines] = text.trim().split("\n").map(cells);
   return lines.map((line) => Object.fromEntries(head.map((name, at) => [name, line[at]])));
 }
 
 function cells(line) {
-  return [...line.matchAll(/("(?:[^"]|"")*"|[^,]*)(?:,|$)/g)].map((found) =>
-    found[1].replace(/^"|"$/g, "").replaceAll('""', '"'),
-  );
+  const found = [...line.matchAll(/("(?:[^"]|"")*"|[^,]*)(?:,|$)/g)].filter(({ index }) => index < line.length);
+  return found.map(([, cell]) => cell.replace(/^"|"$/g, "").replaceAll('""', '"'));
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Two sets of repeated runs side by side: what is said of them, with which certainty, is what `fathom diff` says.
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { imported, said, tableIn, tableOf } from "../golden_pages.mjs";
-import { answered, asked, openPage } from "../kit.mjs";
+import { answered, asked, openPage, savedTable } from "../kit.mjs";
 import { realPage } from "../real.mjs";
 
 // Runs that begin after one another are repetitions. `slower` makes a function slower; others only scatter.
@@ -51,7 +50,7 @@ export async function checkRepeatedRunsAreComparedAsSets(browser) {
     ])
       assert.deepEqual(withoutNotes(await tableOf(page, title)), withoutNotes(tableIn(text, printed)), title);
     const json = JSON.parse(said([...words, "--format", "json"], [0, 1]));
-    const rows = await savedRows(page, "By function");
+    const rows = await savedTable(page, page.locator("figure.data-table").filter({ hasText: "By function" }).first());
     assert.deepEqual(
       rows.map((row) => numbersOf(row)),
       json.by_function.map((row) => numbersOf(row)),
@@ -72,15 +71,3 @@ function withoutNotes(rows) {
 
 const numbersOf = (row) =>
   ["name", "before", "after", "change", "percent", "low", "high", "p", "explains"].map((column) => `${row[column]}`);
-
-// The saved table, as objects.
-async function savedRows(page, title) {
-  const figure = page.locator("figure.data-table").filter({ hasText: title }).first();
-  const [download] = await Promise.all([
-    page.waitForEvent("download"),
-    figure.getByRole("button", { name: "CSV", exact: true }).click(),
-  ]);
-  const [head, ...lines] = (await readFile(await download.path(), "utf8")).trim().split("\n");
-  const columns = head.split(",");
-  return lines.map((line) => Object.fromEntries(line.split(",").map((cell, at) => [columns[at], cell])));
-}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The views as pictures, of recordings whose numbers are the same everywhere. `--update` draws them anew: look at them.
+import { FleetServer } from "../fleet_server.mjs";
 import { onGolden } from "../golden_pages.mjs";
-import { answered, looksLike } from "../kit.mjs";
+import { answered, looksLike, openPage } from "../kit.mjs";
 
 const size = { width: 1000, height: 620 };
 const question = "SELECT layer, name, ts, dur FROM events ORDER BY ts LIMIT 12";
@@ -18,10 +19,8 @@ const looks = [
   ["sql", ["small"], `sql?sql.query=${encodeURIComponent(question)}`],
 ];
 
-const onDark = ["overview", "flame", "io", "compare"]; // those that choose colours of their own
-
 async function checkLooks(browser, dark) {
-  for (const [name, recordings, hash] of looks.filter(([view]) => !dark || onDark.includes(view))) {
+  for (const [name, recordings, hash] of looks) {
     await onGolden(
       browser,
       recordings,
@@ -34,6 +33,40 @@ async function checkLooks(browser, dark) {
       },
       { dark, size, bypassCSP: true },
     );
+  }
+}
+
+// A job with two agents and four records of a benchmark.
+async function filled(server) {
+  await server.post("/jobs", { name: "nightly", info: "every night on two machines" });
+  const records = [1, 1.1, 0.9, 2].map((wall) => ({
+    command: ["sort", "a big file"],
+    runs: [{ exit: 0, wall, user: wall / 2, system: 0.1, max_rss: 4096 }],
+  }));
+  await server.post("/jobs/nightly/benchmarks", { client: "node7", seq: 1, records });
+  const rows = ["cycles", "instructions"].map((event, at) => ({
+    node: "main",
+    exec: "app",
+    event,
+    count: 1234 * (at + 1),
+  }));
+  await server.post("/jobs/nightly/profile", { client: "node8", seq: 1, rows });
+}
+
+export async function checkFleetLooksAsItDid(browser) {
+  const server = new FleetServer();
+  try {
+    const address = await server.start();
+    await filled(server);
+    for (const dark of [false, true]) {
+      const page = await openPage(browser, `${address}#fleet?fleet.job=nightly`, { dark, size, bypassCSP: true });
+      await page.getByText("connected", { exact: true }).waitFor();
+      await answered(page);
+      await looksLike(page, `fleet-${dark ? "dark" : "light"}`, "main", 0.03);
+      await page.context().close();
+    }
+  } finally {
+    await server.stop();
   }
 }
 

@@ -274,3 +274,58 @@ export async function checkWhatIsFoundIsOpened(browser) {
     await page.getByRole("button", { name: "fewer levels of thread 92" }).waitFor();
   });
 }
+
+// What is on screen in ms, as the address keeps it.
+async function seen(page, from, to) {
+  await page.waitForFunction(
+    (wanted) => {
+      const [, ...times] = /timeline\.at=(\d+)-(\d+)/.exec(location.hash) ?? [];
+      return times.length > 0 && times.every((time, at) => Math.abs(time / 1e6 - wanted[at]) < 4);
+    },
+    [from, to],
+    { timeout: 20_000 },
+  );
+}
+
+export async function checkTheMouseMovesWhatIsSeen(browser) {
+  await onFake(browser, "#timeline", async (page) => {
+    const { x, y, width } = await page.locator(surface).boundingBox();
+    const middle = y + (await topOf(page, "thread 70")) + 10;
+    await page.mouse.move(x + 0.14 * width, middle);
+    assert.match(await page.locator(".tl-card").innerText(), /^step 1 app\s+80\.0 ms\s+at 100 ms in thread 70$/);
+    // The wheel zooms about the place of the pointer.
+    await page.mouse.move(x + 0.5 * width, middle);
+    await page.keyboard.down("Control");
+    await page.mouse.wheel(0, -200);
+    await page.keyboard.up("Control");
+    await seen(page, 250, 750);
+    await page.keyboard.down("Shift");
+    await page.mouse.wheel(0, Math.round(0.2 * width));
+    await page.keyboard.up("Shift");
+    await seen(page, 350, 850);
+    await page.mouse.down();
+    await page.mouse.move(x + 0.7 * width, middle, { steps: 4 });
+    await page.mouse.up();
+    await seen(page, 250, 750);
+    // The frame in the strip follows the mouse: its middle was at the half.
+    const strip = await page.locator(".tl-minimap").first().boundingBox();
+    await page.mouse.move(strip.x + 0.5 * strip.width, strip.y + 30);
+    await page.mouse.down();
+    await page.mouse.move(strip.x + 0.6 * strip.width, strip.y + 30, { steps: 4 });
+    await page.mouse.up();
+    await seen(page, 350, 850);
+    // 480 ms lie in the call of 400 to 480 ms, on whose middle the pointer is.
+    await page.mouse.dblclick(x + ((440 - 350) / 500) * width, middle);
+    const [, from, to] = /timeline\.at=(\d+)-(\d+)/.exec(await addressWithin(page, 300e6)).map(Number);
+    assert.ok(from <= 400e6 && to >= 480e6 && to - from < 300e6, `${from} to ${to}`);
+  });
+}
+
+// The address, when less than this is on screen.
+async function addressWithin(page, span) {
+  await page.waitForFunction((most) => {
+    const [, from, to] = /timeline\.at=(\d+)-(\d+)/.exec(location.hash) ?? [];
+    return to - from < most;
+  }, span);
+  return page.url();
+}
