@@ -42,13 +42,14 @@ Status read_archive(Engine& engine, const std::string& id, const std::string& pa
   return reader.finish();
 }
 
-Status copy_one(Engine& engine, const std::string& id, const std::string& path, KeptOutputs& kept) {
+// Whether the path is there.
+Result<bool> copy_one(Engine& engine, const std::string& id, const std::string& path,
+                      KeptOutputs& kept) {
   kept.go_below(std::string(dir_name(path)).substr(1));
-  Status read = read_archive(engine, id, path, kept);
+  const Status read = read_archive(engine, id, path, kept);
   kept.drop_unfinished();
-  if (read || read.error().code != Code::kNotFound) return read;
-  kept.leave_out(kMissing);
-  return {};
+  if (!read && read.error().code != Code::kNotFound) return read.error();
+  return read.has_value();
 }
 
 // The folder that a path's last name is in, by no link.
@@ -134,8 +135,17 @@ class FolderCopy {
 
 Status copy_from_container(Engine& engine, const std::string& id,
                            const std::vector<std::string>& paths, KeptOutputs& kept) {
-  for (const std::string& path : paths) FATHOM_TRY(copy_one(engine, id, path, kept));
+  for (const std::string& path : paths) {
+    FATHOM_ASSIGN(const bool was_there, copy_one(engine, id, path, kept));
+    if (!was_there) kept.leave_out(kMissing);
+  }
   return {};
+}
+
+Status copy_what_is_there(Engine& engine, const std::string& id, const std::string& path,
+                          KeptOutputs& kept) {
+  const Result<bool> copied = copy_one(engine, id, path, kept);
+  return copied ? Status() : Status(copied.error());
 }
 
 Status copy_from_folder(const std::string& folder, const std::vector<std::string>& paths,

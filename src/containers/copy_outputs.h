@@ -17,6 +17,10 @@ namespace fathom::containers {
 Status copy_from_container(Engine& engine, const std::string& id,
                            const std::vector<std::string>& paths, KeptOutputs& kept);
 
+// Likewise one path, which need not be there.
+Status copy_what_is_there(Engine& engine, const std::string& id, const std::string& path,
+                          KeptOutputs& kept);
+
 // Paths below `folder`. No links are followed.
 Status copy_from_folder(const std::string& folder, const std::vector<std::string>& paths,
                         KeptOutputs& kept);

@@ -68,6 +68,8 @@ std::string init_text(const std::string& image, const ImageFacts& facts) {
   text +=
       "# Two kinds of runs: with probes, and only from outside, which shows what probes cost.\n";
   text += "# runs: [probed, plain]\n# layers: +python  # of probed runs\n";
+  text += "# count: [page-faults, context-switches]  # events of perf, in probed runs\n";
+  text += "# metrics: 9100  # serve live values for Prometheus at this port of 127.0.0.1\n";
   text += "# warmup: 0\n# repetitions: 1\n";
   text += "# duration: 60s  # then SIGINT, SIGTERM and SIGKILL, with this time between them:\n";
   text += "# grace: 10s\n# name: my-application\n\n";

@@ -24,6 +24,7 @@
 #include "containers/safe_mount.h"
 #include "containers/second_document.h"
 #include "containers/text_finder.h"
+#include "session/event_options.h"
 #include "session/layer_plan.h"
 
 namespace fathom::containers {
@@ -42,6 +43,7 @@ constexpr KeyName kKeys[] = {
     {"data", "source"}, {"data", "target"},   {"limits", "cpu"},    {"limits", "memory"},
     {"limits", "pids"}, {"limits", "time"},   {"", "runtime"},      {"", "success"},
     {"", "outputs"},    {"", "command"},      {"success", "exit"},  {"success", "output"},
+    {"", "count"},      {"", "metrics"},
 };
 
 Error error_at(const std::string& file, const YAML::Mark& at, const std::string& what) {
@@ -410,6 +412,20 @@ class Reader {
     return {};
   }
 
+  Status read_count(const YAML::Node& value, Instructions& all) const {
+    constexpr std::size_t kMost = 32;
+    if (!value.IsSequence() || value.size() == 0 || value.size() > kMost)
+      return wrong(value, "'count' must be a list of 1 to 32 events of perf");
+    for (const auto& one : value) {
+      FATHOM_ASSIGN(std::string event, text(one));
+      const Status known = session::check_counted(event);
+      if (!known || event.empty())
+        return wrong(one, known ? "an event needs a name" : escape_control(known.error().message));
+      all.count.push_back(std::move(event));
+    }
+    return {};
+  }
+
   Keys keys_of(Instructions& all) const {
     const auto is_path = [](std::string_view text) { return text.starts_with('/'); };
     Keys keys;
@@ -438,6 +454,9 @@ class Reader {
         all.name, is_plain_name,
         "a name has letters, digits, '.', '_' and '-', and begins with one of the first two");
     keys["layers"] = [this, &all](const YAML::Node& at) { return read_layers(at, all); };
+    keys["count"] = [this, &all](const YAML::Node& at) { return read_count(at, all); };
+    keys["metrics"] = text_into(all.metrics, is_metrics_place,
+                                "'metrics' must be a port, or an address and a port");
     keys["runs"] = [this, &all](const YAML::Node& at) { return read_runs(at, all); };
     keys["warmup"] = number_into(all.warmup, 0);
     keys["repetitions"] = number_into(all.repetitions, 1);
@@ -461,6 +480,20 @@ bool is_image_name(std::string_view name) {
            return is_alnum(c) || c == '.' || c == '_' || c == '-' || c == '/' || c == ':' ||
                   c == '@';
          });
+}
+
+bool is_metrics_place(std::string_view text) {
+  constexpr std::int64_t kMostPort = 65535;
+  const std::size_t colon = text.rfind(':');
+  const std::string_view port = colon == std::string_view::npos ? text : text.substr(colon + 1);
+  const Result<std::int64_t> number = parse_int(port);
+  return colon != 0 && number && *number >= 0 && *number <= kMostPort;
+}
+
+bool has_usual_results(const Instructions& wanted) {
+  const auto is_it = [](const Mount& mount) { return mount.target == kUsualResults; };
+  return wanted.results.empty() && std::ranges::none_of(wanted.mounts, is_it) &&
+         std::ranges::find(wanted.outputs, kUsualResults) == wanted.outputs.end();
 }
 
 Result<std::string> read_instruction_file(const std::string& path) {
@@ -487,7 +520,9 @@ Result<Instructions> parse_instructions(std::string_view text, const std::string
     const YAML::Node document = YAML::Load(all);
     Reader reader(file, surroundings);
     if (const auto second = second_document(all)) return reader.only_one(*second);
-    return reader.read(document);
+    FATHOM_ASSIGN(Instructions wanted, reader.read(document));
+    wanted.text = all;
+    return wanted;
   } catch (const YAML::Exception& error) {
     return error_at(file, error.mark, escape_control(error.msg));
   }

@@ -66,9 +66,17 @@ struct Instructions {
   std::int64_t duration_ns = 60'000'000'000;
   std::int64_t grace_ns = 10'000'000'000;  // from one signal to the next
   SuccessCheck success = {};
+  std::vector<std::string> count = {};  // events of perf that probed runs count over time
+  std::string metrics = {};             // [ADDRESS:]PORT that live values are served at; "": none
+  std::string text = {};                // of the file itself; "": there is none
 };
 
 inline constexpr char kUsualLayers[] = "+python";
+
+// Where applications that were made for Waggle's profiler leave files. It is copied out after each
+// run if the image has it, unless the file says something else about it.
+inline constexpr char kUsualResults[] = "/app/profile_output";
+[[nodiscard]] bool has_usual_results(const Instructions& wanted);
 
 // Where a file's words may lead.
 struct Surroundings {
@@ -85,6 +93,9 @@ Result<Instructions> parse_instructions(std::string_view text, const std::string
 
 // Whether the engine takes it for the name of an image, and not for anything else.
 [[nodiscard]] bool is_image_name(std::string_view name);
+
+// [ADDRESS:]PORT
+[[nodiscard]] bool is_metrics_place(std::string_view text);
 
 // A key as the published schema has it, for the test that holds one against the other.
 struct KeyName {

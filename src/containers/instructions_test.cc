@@ -55,7 +55,8 @@ TEST(Instructions, EveryKey) {
       "results: /results\nlimits: {cpu: 0.5, memory: 96M, pids: 33, time: 2m}\nnetwork: host\n"
       "gpus: all\nname: sea-1\nlayers: +python,cpu\nruns: [plain]\nwarmup: 2\nrepetitions: 3\n"
       "duration: 1.5s\ngrace: 200ms\nruntime: runsc.v1\noutputs: [/a/, /b/../c]\nsuccess: {exit: "
-      "[0, 3], output: ^done$}\n",
+      "[0, 3], output: ^done$}\ncount: [page-faults, task-clock]\n"
+      "metrics: 127.0.0.1:9100\n",
       {folder.path(), ""});
   ASSERT_TRUE(all) << all.error().message;
   EXPECT_THAT(all->arguments, ElementsAre("", "--privileged", "3"));
@@ -75,6 +76,22 @@ TEST(Instructions, EveryKey) {
   EXPECT_THAT(all->outputs, ElementsAre("/a", "/c"));
   EXPECT_THAT(all->success.exits, ElementsAre(0, 3));
   EXPECT_EQ(all->success.output, "^done$");
+  EXPECT_THAT(all->count, ElementsAre("page-faults", "task-clock"));
+  EXPECT_EQ(all->metrics, "127.0.0.1:9100");
+  EXPECT_THAT(all->text, StartsWith("image: a\n"));
+}
+
+TEST(Instructions, WhereTheUsualResultsLieMayBeSaidOtherwise) {
+  const TempDir folder;
+  const auto has_them = [&](const std::string& text) {
+    const Result<Instructions> all = parse(text, {folder.path(), ""});
+    return all && has_usual_results(*all);
+  };
+  EXPECT_TRUE(has_them("image: a\n"));
+  EXPECT_TRUE(has_them("image: a\noutputs: [/app/out]\n"));
+  EXPECT_FALSE(has_them("image: a\nresults: /results\n"));
+  EXPECT_FALSE(has_them("image: a\noutputs: [/app/profile_output/]\n"));
+  EXPECT_FALSE(has_them("image: a\nmounts: [{source: ., target: /app/profile_output}]\n"));
 }
 
 TEST(Instructions, MistakesAreToldWhereTheyStand) {
@@ -99,6 +116,10 @@ TEST(Instructions, MistakesAreToldWhereTheyStand) {
       {"image: a\nresults: here\n", "a.yaml:2:10: 'results' must be a path inside"},
       {"image: a\nruntime: /bin/sh\n", "a.yaml:2:10: not a valid runtime name"},
       {"image: a\nruntime: -x\n", "a.yaml:2:10: not a valid runtime name"},
+      {"image: a\ncount: cycles\n", "a.yaml:2:8: 'count' must be a list"},
+      {"image: a\ncount: [page-faults, page-falts]\n", "a.yaml:2:22: "},
+      {"image: a\ncount: [\"\"]\n", "a.yaml:2:9: an event needs a name"},
+      {"image: a\nmetrics: 70000\n", "a.yaml:2:10: 'metrics' must be a port"},
       {"command: [x]\nimage: a\n", "a.yaml:2:1: 'command' and 'image' exclude each other"},
       {"command: []\n", "a.yaml:1:10: 'command' must be a list that begins"},
       {"command: ./x\n", "a.yaml:1:10: this must be a list of texts"},

@@ -115,7 +115,8 @@ Status LocalRunner::make_group() {
   group_.emplace(std::move(*group));
   FATHOM_ASSIGN(recorder_, Recorder::begin({.directory = run_.recording,
                                             .plan = context_.plan,
-                                            .command = context_.wanted.command}));
+                                            .command = context_.wanted.command,
+                                            .metrics = context_.metrics}));
   return {};
 }
 
@@ -146,6 +147,8 @@ Status LocalRunner::name_recorder(ChildSpec& spec) const {
   FATHOM_ASSIGN(spec.path, fleet::own_program());
   spec.words = {spec.path, "run", "-q", "-o", run_.recording};
   if (!context_.layers.empty()) spec.words.insert(spec.words.end(), {"--layers", context_.layers});
+  if (run_.kind == RunKind::kProbed && !context_.wanted.count.empty())
+    spec.words.insert(spec.words.end(), {"--count", join(context_.wanted.count, ",")});
   if (records_python()) {
     for (std::string& word : python_words()) spec.words.push_back(std::move(word));
   }

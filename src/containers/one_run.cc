@@ -83,6 +83,7 @@ class Runner {
   void send_due_signal();
   void fit_terminal();
   Status copy_outputs();
+  [[nodiscard]] std::string wanted_events() const { return join(context_.wanted.count, ","); }
   Status end();
   Error with_recording_kept(Error trouble);
   void measure(const ContainerState& state);
@@ -137,7 +138,7 @@ Status Runner::prepare() {
   FATHOM_TRY(check_sources());
   FATHOM_ASSIGN(output_, RunOutput::open(run_, context_.wanted.tty));
   if (probed) {
-    FATHOM_ASSIGN(mount_, PrivateMount::make(run_.scratch, context_.library));
+    FATHOM_ASSIGN(mount_, PrivateMount::make(run_.scratch, context_.library, context_.wanted.text));
     gate_is_done_ = false;
   }
   const ContainerPlan plan{.wanted = context_.wanted,
@@ -153,7 +154,9 @@ Status Runner::prepare() {
                                             .container = container_->id(),
                                             .command = command_of(context_.wanted, context_.image),
                                             .mount = probed ? &*mount_ : nullptr,
-                                            .library = context_.library}));
+                                            .library = context_.library,
+                                            .count = probed ? wanted_events() : "",
+                                            .metrics = context_.metrics}));
   return {};
 }
 
@@ -314,7 +317,9 @@ Status Runner::open_gate(const GateCaller& caller) {
     note(recorder_->follow(pid_, group));
   }
   const std::vector<std::string> own = environment_of(context_.wanted, context_.image);
-  const std::vector<std::string> variables = recorder_->variables(own, caller);
+  std::vector<std::string> variables = recorder_->variables(own, caller);
+  if (!context_.wanted.text.empty())
+    variables.push_back(fmt::format("{}={}", kInstructionsVariable, PrivateMount::instructions()));
   is_gate_open_ = true;
   began_ns_ = now_monotonic_ns();
   set_deadline();
@@ -336,10 +341,16 @@ void Runner::measure(const ContainerState& state) {
 
 Status Runner::copy_outputs() {
   if (run_.outputs.empty()) return {};
+  const Instructions& wanted = context_.wanted;
   FATHOM_ASSIGN(KeptOutputs kept, KeptOutputs::make(run_.outputs));
-  Status copied =
-      copy_from_container(context_.engine, container_->id(), context_.wanted.outputs, kept);
-  ending_.outputs = kept.counts();
+  Status copied = copy_from_container(context_.engine, container_->id(), wanted.outputs, kept);
+  if (copied && has_usual_results(wanted))
+    copied = copy_what_is_there(context_.engine, container_->id(), kUsualResults, kept);
+  if (!wanted.outputs.empty() || kept.counts().files > 0) {
+    ending_.outputs = kept.counts();
+    return copied;
+  }
+  FATHOM_TRY(remove_tree(run_.outputs));  // nobody asked, and there is nothing
   return copied;
 }
 

@@ -26,16 +26,21 @@ constexpr char kGate[] = "gate";
 constexpr char kDoor[] = "door";
 constexpr char kBroker[] = "broker";
 constexpr char kExtensions[] = "python";
+constexpr char kInstructions[] = "instructions.yaml";
 constexpr mode_t kReadable = 0644;
 constexpr mode_t kRunnable = 0755;
 constexpr mode_t kForAnyUser = 0666;
 
-Status copy(const std::string& from, const std::string& to, mode_t mode) {
-  FATHOM_ASSIGN(const std::string content, read_file(from));
+Status put(const std::string& content, const std::string& to, mode_t mode) {
   FATHOM_ASSIGN(File file, File::open(to, O_WRONLY | O_CREAT | O_EXCL, mode));
   FATHOM_TRY(file.write_all(content));
   if (::fchmod(file.fd(), mode) != 0) return os_error(errno, "set the mode of " + to);
   return {};
+}
+
+Status copy(const std::string& from, const std::string& to, mode_t mode) {
+  FATHOM_ASSIGN(const std::string content, read_file(from));
+  return put(content, to, mode);
 }
 
 // A folder that any user of the container may look into; others do not get that far.
@@ -90,7 +95,8 @@ Status check_exec(const std::string& folder) {
 
 }  // namespace
 
-Result<PrivateMount> PrivateMount::make(const std::string& folder, const std::string& library) {
+Result<PrivateMount> PrivateMount::make(const std::string& folder, const std::string& library,
+                                        const std::string& instructions) {
   PrivateMount mount;
   FATHOM_TRY(make_open_folder(folder));
   mount.folder_ = folder;
@@ -98,6 +104,8 @@ Result<PrivateMount> PrivateMount::make(const std::string& folder, const std::st
   mount.directory_ = Fd(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!mount.directory_.valid()) return os_error(errno, "open " + folder);
   FATHOM_TRY(mount.fill(library));
+  if (!instructions.empty())
+    FATHOM_TRY(put(instructions, join_path(folder, kInstructions), kReadable));
   FATHOM_TRY(mount.listen());
   return mount;
 }
@@ -123,6 +131,7 @@ std::string PrivateMount::library() const { return join_path(kPrivateTarget, lib
 std::string PrivateMount::broker_path() const {
   return "/proc/self/fd/" + std::to_string(directory_.get()) + "/" + kBroker;
 }
+std::string PrivateMount::instructions() { return join_path(kPrivateTarget, kInstructions); }
 std::string PrivateMount::told_broker_path() { return join_path(kPrivateTarget, kBroker); }
 
 Status PrivateMount::listen() {

@@ -17,6 +17,9 @@ namespace fathom::containers {
 
 inline constexpr char kPrivateTarget[] = "/.fathom";  // where it is mounted
 
+// Tells a probed application where the text of its instructions lies.
+inline constexpr char kInstructionsVariable[] = "FATHOM_INSTRUCTIONS";
+
 // The program that waits at the gate.
 struct GateCaller {
   pid_t pid = 0;        // as this machine counts
@@ -28,8 +31,10 @@ struct GateCaller {
 // One thread at a time. The sockets never block: door() is to be polled.
 class PrivateMount {
  public:
-  // Makes the folder, which must not exist, and fills it. `library` is libfathom.so.
-  static Result<PrivateMount> make(const std::string& folder, const std::string& library);
+  // Makes the folder, which must not exist, and fills it. `library` is libfathom.so;
+  // `instructions` the text of the file, "": there is none.
+  static Result<PrivateMount> make(const std::string& folder, const std::string& library,
+                                   const std::string& instructions);
   PrivateMount(PrivateMount&&) = default;
   PrivateMount& operator=(PrivateMount&&) = default;
   ~PrivateMount();  // removes the folder
@@ -38,6 +43,7 @@ class PrivateMount {
   [[nodiscard]] std::string library() const;      // its path inside
   [[nodiscard]] std::string broker_path() const;  // on this machine, however long the folder's is
   [[nodiscard]] static std::string told_broker_path();
+  [[nodiscard]] static std::string instructions();  // their path inside
 
   // The gate's socket: who connects is heard by hear(), and set free by open().
   [[nodiscard]] int door() const { return line_.valid() ? line_.get() : door_.get(); }

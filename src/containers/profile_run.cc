@@ -25,6 +25,7 @@
 #include "render/profile_pages.h"
 #include "sources/expect.h"
 #include "sources/library.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::containers {
 namespace {
@@ -68,6 +69,17 @@ Status make_results(const std::string& path) {
   return {};
 }
 
+// Events are counted by layer cpu.
+std::string layers_of(const Instructions& wanted) {
+  std::string layers = wanted.layers.empty() ? kUsualLayers : wanted.layers;
+  if (wanted.count.empty() || layers == "all") return layers;
+  if (layers == "default") return "+" + std::string(trace::kSampledLayer);
+  const std::vector<std::string_view> named = session::named_layers(layers);
+  if (std::ranges::find(named, trace::kSampledLayer) == named.end())
+    layers += "," + std::string(trace::kSampledLayer);
+  return layers;
+}
+
 class Profiler {
  public:
   Profiler(Engine* engine, const ProfileOptions& options, session::SignalQueue& signals,
@@ -103,12 +115,13 @@ class Profiler {
   const ProfileHooks& hooks_;
   ImageFacts image_;
   session::LayerPlan probed_, plain_;
+  std::unique_ptr<LiveMetrics> metrics_;  // nullptr: nobody asked
   std::string library_, data_hash_;
   std::string local_layers_;  // of a command, as --layers
   std::string id_ = random_id().substr(0, 8);
   std::vector<analysis::ContainerRun> runs_;
-  std::vector<OutputCounts> outputs_;  // of each run, where there are any
-  std::vector<std::string> remarks_;   // sentences
+  std::vector<std::pair<std::size_t, OutputCounts>> outputs_;  // by the run's number
+  std::vector<std::string> remarks_;                           // sentences
   std::vector<Error> troubles_;
   std::optional<int> exit_;
   bool interrupted_ = false;
@@ -118,7 +131,7 @@ class Profiler {
 Status Profiler::plan_layers() {
   const std::string& asked = options_.wanted.layers;
   if (has(RunKind::kProbed)) {
-    Result<session::LayerPlan> plan = plan_container(asked.empty() ? kUsualLayers : asked, true);
+    Result<session::LayerPlan> plan = plan_container(layers_of(options_.wanted), true);
     if (!plan && asked.empty()) plan = plan_container("", true);
     if (!plan) return std::move(plan).error();
     probed_ = std::move(*plan);
@@ -135,7 +148,7 @@ Status Profiler::plan_layers() {
 // Of a command, `fathom run` does the rest.
 Status Profiler::plan_local_layers() {
   const std::string& asked = options_.wanted.layers;
-  local_layers_ = asked.empty() ? kUsualLayers : asked;
+  local_layers_ = layers_of(options_.wanted);
   sources::expect_layers(session::named_layers(local_layers_));
   const Result<session::LayerPlan> plan = session::plan_layers(local_layers_);
   if (!plan && !asked.empty()) return plan.error();
@@ -149,6 +162,10 @@ Status Profiler::plan_local_layers() {
 Status Profiler::prepare() {
   const Instructions& wanted = options_.wanted;
   FATHOM_TRY(check_folder(options_.folder, options_.force));
+  if (!wanted.metrics.empty()) {
+    FATHOM_ASSIGN(metrics_, LiveMetrics::serve(wanted.metrics));
+    if (hooks_.tell) hooks_.tell("metrics are at http://" + metrics_->address() + "/metrics");
+  }
   if (engine_ == nullptr) {
     FATHOM_TRY(plan_local_layers());
     return make_folder(options_.folder);
@@ -180,20 +197,25 @@ Result<OneEnding> Profiler::run_one_of(RunKind kind, const std::string& folder,
     run.results = join_path(folder, "results-" + number);
     FATHOM_TRY(make_results(run.results));
   }
-  if (!wanted.outputs.empty() && folder == options_.folder)
+  const bool may_have_outputs =
+      !wanted.outputs.empty() || (engine_ != nullptr && has_usual_results(wanted));
+  if (may_have_outputs && folder == options_.folder)
     run.outputs = join_path(folder, "outputs-" + number);
+  if (metrics_) metrics_->begin_run(application_name(wanted), name_of(kind));
   if (engine_ == nullptr)
     return run_local({.wanted = wanted,
                       .signals = signals_,
                       .layers = kind == RunKind::kProbed ? local_layers_ : kPlainLayers,
-                      .plan = plain_},
+                      .plan = plain_,
+                      .metrics = metrics_.get()},
                      run);
   return run_one({.engine = *engine_,
                   .wanted = wanted,
                   .image = image_,
                   .signals = signals_,
                   .plan = plan_of(kind),
-                  .library = library_},
+                  .library = library_,
+                  .metrics = metrics_.get()},
                  run);
 }
 
@@ -220,7 +242,8 @@ Status Profiler::run_counted(RunKind kind) {
   if (ending.trouble) troubles_.push_back(*ending.trouble);
   for (const std::string& remark : ending.remarks)
     remarks_.push_back(fmt::format("Run {} {}.", number, remark));
-  if (!options_.wanted.outputs.empty()) outputs_.push_back(ending.outputs.value_or(OutputCounts{}));
+  if (ending.outputs || !options_.wanted.outputs.empty())
+    outputs_.emplace_back(runs_.size() + 1, ending.outputs.value_or(OutputCounts{}));
   if (kind == RunKind::kProbed) write_log(number);
   runs_.push_back({.kind = name_of(kind),
                    .recording = join_path(options_.folder, "run-" + number + ".fathom"),
@@ -296,17 +319,16 @@ void Profiler::describe(analysis::Profile& profile) const {
 
 void Profiler::tell_outputs(analysis::Profile& profile) const {
   List all;
-  for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    const OutputCounts& counts = outputs_[i];
+  for (const auto& [number, counts] : outputs_) {
     Object left_out;
     for (const auto& [reason, how_many] : counts.left_out)
       left_out.emplace_back(reason, static_cast<std::int64_t>(how_many));
-    all.emplace_back(Object{{"run", static_cast<std::int64_t>(i + 1)},
+    all.emplace_back(Object{{"run", static_cast<std::int64_t>(number)},
                             {"files", static_cast<std::int64_t>(counts.files)},
                             {"bytes", static_cast<std::int64_t>(counts.bytes)},
                             {"left_out", std::move(left_out)}});
     if (!counts.left_out.empty())
-      profile.words.push_back(fmt::format("Outputs of run {} that were not copied: {}.", i + 1,
+      profile.words.push_back(fmt::format("Outputs of run {} that were not copied: {}.", number,
                                           left_out_words(counts)));
   }
   if (!all.empty()) profile.extra.emplace_back("outputs", std::move(all));

@@ -127,8 +127,18 @@ Status Recorder::open() {
   }
   FATHOM_TRY(hosts_.prepare(options_.plan.hosts, context()));
   hosts_.start(context(), recording_->pump().packer().manifest());
-  recording_->pump().start(hosts_.pointers());
+  recording_->pump().start(drained());
   return {};
+}
+
+std::vector<sources::Source*> Recorder::drained() {
+  std::vector<sources::Source*> all = hosts_.pointers();
+  if (options_.metrics == nullptr) return all;
+  for (sources::Source*& one : all) {
+    taps_.push_back(std::make_unique<TappedSource>(*one, *options_.metrics));
+    one = taps_.back().get();
+  }
+  return all;
 }
 
 sources::SourceContext Recorder::context() const {
@@ -137,6 +147,7 @@ sources::SourceContext Recorder::context() const {
           .start_monotonic_ns = recording_->start_ns(),
           .hz = options_.hz,
           .layers = options_.plan.layers,
+          .count = options_.count,
           .joins = true,
           .files = files_};
 }

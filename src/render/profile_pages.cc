@@ -31,6 +31,7 @@ using enum Measure;
 constexpr double kNsPerSecond = 1e9;
 constexpr std::size_t kFunctionsInText = 20;
 constexpr std::size_t kLoopsInText = 10;
+constexpr std::size_t kRowsOfTimeInText = 10;
 
 Value cell_of(const std::optional<double>& number) { return number ? Value(*number) : Value(); }
 
@@ -319,6 +320,9 @@ std::string profile_text(const Profile& profile, const Style& style) {
   out += overhead_words(profile) + "\n\n";
   std::vector<Table> tables = {needs_table(profile), recommend_table(profile)};
   if (!profile.loops.empty()) tables.push_back(loops_table(profile, kLoopsInText));
+  for (const Table* table : {&profile.time, &profile.phases}) {
+    if (!table->rows.empty()) tables.push_back(first_rows(*table, kRowsOfTimeInText));
+  }
   out += render_document(tables, Format::kTable, style);
   out += insight_text(profile.insights, Format::kTable, style);
   const bool by_samples = profile.functions.empty() && !profile.hot.rows.empty();

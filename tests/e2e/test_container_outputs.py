@@ -91,3 +91,59 @@ def test_container_runtime_of_podman(box: Box) -> None:
     """Podman would overlook it: refused, whatever its name."""
     with podman() as one:
         refused_runtime(box, one, "runc")
+
+
+def test_container_usual_results_are_copied(box: Box) -> None:
+    """What lies in /app/profile_output comes out, where the image has that folder and nobody said anything else."""
+    with engine() as one:
+        programs = {f"/bin/{word}": Path(shutil.which(word) or "") for word in ("sh", "cat")}
+        note = box.dir / "note"
+        note.write_text("of the image\n")
+        image = one.image("usual", {**programs, "/app/profile_output/note": note})
+        words = "echo deep > /app/profile_output/log"
+        _, profile = run(box, one, shell(image, words), "usual")
+        found = files_below(box.root / "usual" / "outputs-1")
+        check("files", {"app/profile_output/log": "deep\n", "app/profile_output/note": "of the image\n"}, found)
+        check("told", [(1, 2)], [(told["run"], told["files"]) for told in profile["outputs"]])
+        _, profile = run(box, one, shell(image, words, results="/app/profile_output"), "named")
+        check(
+            "only in its place",
+            [False, True],
+            [(box.root / "named" / name).exists() for name in ("outputs-1", "results-1")],
+        )
+        _, profile = run(box, one, shell(one.shell(), "echo on"), "none")
+        told = (box.root / "none" / "outputs-1").exists(), profile.get("outputs", [])
+        check("an image without it", (False, []), told)
+
+
+def test_container_instructions_are_mounted(box: Box) -> None:
+    """A probed run finds the file by a variable, also as another user; the plain one has nothing of ours."""
+    with engine() as one:
+        words = "echo $FATHOM_INSTRUCTIONS; cat $FATHOM_INSTRUCTIONS < /dev/null"
+        spec = {"image": one.shell("USER 1000:1000"), "arguments": ["sh", "-c", words]}
+        run(box, one, spec, "mounted")
+        said = [(box.root / "mounted" / f"stdout-{number}").read_text() for number in (1, 2)]
+        text = (box.dir / "mounted.yaml").read_text()
+        check("what both runs found", [f"/.fathom/instructions.yaml\n{text}", "\n"], said)
+
+
+EVENTS = ["page-faults", "context-switches", "task-clock"]
+
+
+def check_counts(box: Box, recording: Path) -> None:
+    box.trace = recording
+    counts = dict(box.rows("SELECT name, max(value) FROM counters WHERE layer = 'cpu' GROUP BY ALL"))
+    found = {name: counts.get(name, 0) for name in EVENTS}
+    check_true(f"events that were counted: {counts}", found["page-faults"] > 0 and found["task-clock"] > 0)
+    check_true(f"events that have a row: {counts}", set(EVENTS) <= set(counts))
+
+
+def test_container_events_are_counted(box: Box) -> None:
+    """`count`: events of perf, of a container's processes and of a command's."""
+    work = "i=0; while test $i -lt 3; do cat /bin/sh > /dev/null; i=$((i+1)); sleep 0.3; done"
+    with engine() as one:
+        spec = {"image": one.shell(), "arguments": ["sh", "-c", work], "runs": ["probed"], "count": EVENTS}
+        run(box, one, spec, "image")
+        check_counts(box, box.root / "image" / "run-1.fathom")
+        run(box, one, {"command": ["sh", "-c", work], "runs": ["probed"], "count": EVENTS}, "command")
+        check_counts(box, box.root / "command" / "run-1.fathom")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """fathom container: applications in containers of a real engine, what comes of them, and what is left: nothing."""
 
+import contextlib
 import gzip
 import json
 import os
@@ -8,8 +9,10 @@ import pty
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import time
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -285,6 +288,32 @@ def read_until(terminal: int, word: bytes | None) -> bytes:
             break
         said += piece
     return said
+
+
+def test_container_has_live_metrics(box: Box) -> None:
+    """`metrics`: on the host's loopback, while a container without a network runs."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    with engine() as one:
+        spec = {"image": one.shell(), "arguments": ["sleep", "4"], "runs": ["probed"], "metrics": port}
+        (box.dir / "spec.yaml").write_text(json.dumps(spec))
+        process = start(box, one, box.dir / "spec.yaml")
+        said = [""]
+
+        def is_there() -> bool:
+            with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
+                said[0] = answer.read().decode()
+            return "fathom_cgroup_working_set_bytes{" in said[0]
+
+        box.wait_for("live values", is_there)
+        values = dict(line.rsplit(" ", 1) for line in said[0].splitlines() if not line.startswith("#"))
+        memory = [float(value) for name, value in values.items() if name.startswith("fathom_cgroup_working_set")]
+        check_true(f"memory of the run in {values}", len(memory) == 1 and memory[0] > 0)
+        check_true(f"its run in {values}", all('run="probed"' in name for name in values))
+        box.finish(process)
+        with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics"):
+            raise Failure("the port still answers")
 
 
 def test_container_without_an_engine(box: Box) -> None:

@@ -27,7 +27,7 @@ using containers::Engine;
 using containers::Instructions;
 
 struct Arguments {
-  std::string action, folder, from, tag;
+  std::string action, folder, from, tag, metrics;
   std::vector<std::string> words;
   bool quiet = false;
   bool force = false;
@@ -98,7 +98,8 @@ Result<int> run_it(const Arguments& a) {
                        "run 'fathom container --help' for usage");
   // A file that is wrong is told before an engine is looked for.
   const Result<std::string> socket = containers::find_engine_socket();
-  FATHOM_ASSIGN(const Instructions wanted, instructions_of(a, socket ? *socket : ""));
+  FATHOM_ASSIGN(Instructions wanted, instructions_of(a, socket ? *socket : ""));
+  if (!a.metrics.empty()) wanted.metrics = a.metrics;
   std::optional<Engine> engine;
   if (wanted.command.empty()) {
     FATHOM_ASSIGN(engine, Engine::connect());
@@ -179,6 +180,9 @@ Result<int> run(Parser& parser) {
                 "layer's folder");
   parser.flag("--force", a.force, "replace existing results");
   parser.flag("-q,--quiet", a.quiet, "print only the application's output");
+  parser.option("--metrics", a.metrics, "[ADDRESS:]PORT",
+                "run: serve live values in Prometheus' text format at http://ADDRESS:PORT/metrics "
+                "(default address: 127.0.0.1)");
   parser.option("--from", a.from, "IMAGE", "base: the image to add the layer to");
   parser.option("-t,--tag", a.tag, "NAME", "base: the name of the new image");
   FATHOM_ASSIGN(const bool go_on, parser.parse());
