@@ -97,8 +97,7 @@ ALLOWED: List[Allowed] = [
     Allowed("src/trace/recording/unseen.cc", "stdio", "stdio has buffers: its bytes are not those of the kernel"),
     Allowed("python/dfanalyzer/main.py", "posix stdio", "what DFAnalyzer shows; SQL of users has no word for I/O"),
     Allowed("python/fathom/notebook.py", "app python", "cells are regions, and what they define is of module __main__"),
-    Allowed("web/src/logic/places.ts", "app cuda gpu stdio", "where a rule about one layer leads"),
-    Allowed("web/src/views/gpu/gpu.tsx", "cuda gpu", "the view of these layers"),
+    Allowed("web/src/logic/gpu.ts", "cuda gpu", "places of the view of these layers"),
 ]
 
 FOLDERS = ("src", "python", "web/src", "include")

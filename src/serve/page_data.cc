@@ -272,7 +272,7 @@ class PageData::State {
       FATHOM_ASSIGN(statements_[name], site_.query(statement(name)));
     }
     // Of everything: lists that select nothing.
-    std::map<std::string, std::string> values = {{"from", "0"},  {"to", std::to_string(wall_ns_)},
+    std::map<std::string, std::string> values = {{"from", "0"},   {"to", std::to_string(wall_ns_)},
                                                  {"hosts", "[]"}, {"pids", "[]"},
                                                  {"tids", "[]"},  {"layers", "[]"}};
     values["lines"] = kMostCounterLines;

@@ -39,6 +39,8 @@ export function timelineKeys(model: TimelineModel, scrollBy: (pixels: number) =>
       help: "End the selected range where the chosen event ends, or the screen",
       run: () => model.selectEdge("to"),
     },
+    // Told here, done in names.tsx.
+    { keys: ["Ctrl+click"], help: "On a name at the left: select several tracks", run: () => {} },
     { keys: ["m"], help: "Hold and drag to measure (or Alt and drag)", run: () => (model.measuring.value = true) },
     { keys: ["Escape"], help: "Close details and measure", run: () => model.letGo() },
   ];

@@ -33,7 +33,13 @@ function follow(state: Signal<Live>): () => void {
     }
   };
   document.addEventListener("visibilitychange", look);
-  const stop = listen("/events", (said) => change(heard(state.peek(), said)));
+  let wasLost = false;
+  const stop = listen("/events", (said) => {
+    change(heard(state.peek(), said));
+    const isOpen = state.peek().open;
+    if (wasLost && isOpen) revision.value += 1; // the server may be another one, with other jobs
+    wasLost = !isOpen;
+  });
   return () => {
     document.removeEventListener("visibilitychange", look);
     stop();
