@@ -230,14 +230,16 @@ class PageData::State {
   // server.
   Result<json> place_rows(const std::string& said) {
     const std::size_t where = said.find(kWhere);
-    const std::int64_t width = std::max<std::int64_t>(1, (wall_ns_ + kPlaceBins - 1) / kPlaceBins);
+    const std::string wall = std::to_string(wall_ns_);
+    const std::string width =
+        std::to_string(std::max<std::int64_t>(1, (wall_ns_ + kPlaceBins - 1) / kPlaceBins));
     const std::string rows = with_sql(
-        filled(statement("rows_of_" + said.substr(0, where)), {{"from", 0}, {"to", wall_ns_}}),
+        filled(statement("rows_of_" + said.substr(0, where)), {{"from", "0"}, {"to", wall}}),
         "where", said.substr(where + kWhere.size()));
     FATHOM_ASSIGN(
         const Answer answer,
-        site_.query(with_sql(filled(statement("busiest"), {{"from", 0}, {"width", width}}), "rows",
-                             "(" + rows + ")")));
+        site_.query(with_sql(filled(statement("busiest"), {{"from", "0"}, {"width", width}}),
+                             "rows", "(" + rows + ")")));
     const json table = parsed(answer.text);
     return answer.status == 200 && table.is_object() && table.contains("rows") ? table["rows"]
                                                                                : json::array();
