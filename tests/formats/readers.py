@@ -330,7 +330,7 @@ def test_numbers_of_the_page_are_those_of_sql(root: Path) -> None:
     # Those beside the run too: lines lead to what was read before its begin and after its end.
     shown = "SELECT DISTINCT name, host, pid FROM counters WHERE value IS NOT NULL"
     last = f"SELECT CAST(count(*) AS BIGINT) AS n FROM ({shown})"
-    lines = {tuple(map(str, (row[1], row[3], row[4]))) for row in data["statements"]["counters"]["rows"]}
+    lines = {tuple(map(str, (row[0], row[3], row[4]))) for row in data["statements"]["counters"]["rows"]}
     expect("counters", rows(trace, last)[0]["n"], len(lines))
 
 
