@@ -86,6 +86,23 @@ async function lineOf(page, { track, layer, depth }) {
   return top + (Number(depth) + 1) * height - 1;
 }
 
+// What is drawn without a gap with a box: neighbours of its line that touch it are one stretch with it.
+function withNeighbours(boxes, box, pixelOf) {
+  const isBeside = (each) => ["track", "layer", "depth"].every((key) => each[key] === box[key]);
+  const ends = boxes.filter(isBeside).map(({ start_ns, dur_ns }) => {
+    const begin = pixelOf(Number(start_ns));
+    return [begin, Math.max(begin + 1, pixelOf(Number(start_ns) + Number(dur_ns)))];
+  });
+  let [left, right] = [pixelOf(Number(box.start_ns)), pixelOf(Number(box.start_ns) + Number(box.dur_ns))];
+  for (let more = true; more;) {
+    const touching = ends.filter(([a, b]) => b > left - 2 && a < right + 2);
+    const reach = [Math.min(left, ...touching.map(([a]) => a)), Math.max(right, ...touching.map(([, b]) => b))];
+    more = reach[0] < left || reach[1] > right;
+    [left, right] = reach;
+  }
+  return [left, right];
+}
+
 // Seen from half its length before it: what is drawn of it fills the middle half of the picture, in its layer's colour.
 // What has no length is a line there.
 async function isWideAndOfItsColour(page, name, { layer, name: called, start, dur }) {
@@ -99,7 +116,7 @@ async function isWideAndOfItsColour(page, name, { layer, name: called, start, du
   assert.ok(box, what);
   assert.equal(Number(box.dur_ns), dur, what);
   const { width } = await page.locator(surface).boundingBox();
-  const [left, right] = [start, start + dur].map((time) => Math.min(1, (time - from) / span) * width);
+  const [left, right] = withNeighbours(boxes, box, (time) => Math.min(1, Math.max(0, (time - from) / span)) * width);
   const found = await stretches(page, surface, await lineOf(page, box), fills[layer]);
   assert.ok(
     found.some(([a, b]) => Math.abs(a - left) < 4 && (dur > 0 ? Math.abs(b - right) < 4 : b - a < 6)),
