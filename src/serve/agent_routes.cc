@@ -47,7 +47,7 @@ class AgentRoutes {
   Status add_stored(std::map<std::string, JobsOfAgent>& agents) const {
     FATHOM_ASSIGN(const std::vector<fleet::Job> jobs, store_->jobs());
     for (const fleet::Job& job : jobs) {
-      const Status told = store_->sent(job.name, [&](const fleet::SentRange& range) {
+      Status told = store_->sent(job.name, [&](const fleet::SentRange& range) {
         std::int64_t& batches = agents[range.client][job.name].batches;
         add_to(batches, range.last - range.first);
         add_to(batches, 1);

@@ -226,6 +226,7 @@ def test_container_that_profiles_itself_is_stopped(box: Box) -> None:
             ended = one.inspect(name)["State"]["ExitCode"]
             told = one.docker("logs", name)
             one.docker("rm", name)
+            one.docker("rmi", "test/self:1")  # the next one has its name
             check(f"status ({told})", status, ended)
             check("its words", True, told.stdout.startswith(said))
             check_results(box, out)
