@@ -40,9 +40,8 @@ Result<std::int64_t> seconds_of(const char* name, std::int64_t usual) {
   constexpr std::int64_t kMost = 366LL * 24 * 3600;
   const std::string text = variable(name, "");
   if (text.empty()) return usual;
-  char* end = nullptr;
-  const long long value = std::strtoll(text.c_str(), &end, 10);
-  if (*end == 0 && value >= 0 && value <= kMost) return value;
+  const Result<std::int64_t> value = parse_int(text);
+  if (value && *value >= 0 && *value <= kMost) return *value;
   return usage_error(fmt::format("{} '{}' is not a number of seconds", name, escape_control(text)),
                      "write it as 60; 0 sets no limit");
 }
