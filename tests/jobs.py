@@ -82,6 +82,11 @@ class Running:
     def output(self) -> str:
         return (self.folder / "output").read_text(errors="replace")
 
+    def cpu_seconds(self) -> float:
+        """What it used with the children that it waited for; 0 where it was killed."""
+        told = self.folder / "cpu"
+        return float(told.read_text()) if told.exists() else 0.0
+
     def counts(self) -> Counts | None:
         """What the job said; None where it died before it could."""
         told = self.folder / "counts"
@@ -194,6 +199,7 @@ def work_on(job: Job, folder: Path) -> NoReturn:
     except BaseException:
         traceback.print_exc()
     finally:
+        (folder / "cpu").write_text(str(sum(os.times()[:4])))
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)
@@ -286,6 +292,9 @@ class Schedule:
             return
         print(output if output.endswith("\n") or not output else output + "\n", end="", flush=True)
         self.seconds.append((took, one.job.name))
+        if os.environ.get("FATHOM_TIMES"):
+            with open(os.environ["FATHOM_TIMES"], "a") as times:
+                print(f"{took:.2f}\t{one.cpu_seconds():.2f}\t{time.time():.0f}\t{one.job.alone and 'alone'}\t{one.job.name}", file=times)
         if one.job.failed_before > counts.get("failed", 0):
             self.unsteady.append(one.job)
         counts = with_unsteady(counts, one.job.failed_before)

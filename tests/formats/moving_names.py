@@ -180,6 +180,25 @@ def test_moving_page_has_every_public_name_of_dftracer(root: Path) -> None:
     expect("names without a row", set(), missing)
 
 
+def names_of_tools() -> Dict[str, List[str]]:
+    """Of the four others: flags, variables, files and functions, by the heading of their section."""
+    text = (Path(__file__).parent / "names_of_tools.txt").read_text()
+    parts = (part.partition("\n") for part in text.split("\n== ")[1:])
+    return {title: names.split() for title, _, names in parts}
+
+
+def test_moving_page_has_every_name_of_the_other_tools(root: Path) -> None:
+    lists = names_of_tools()
+    expect("tools with a list", sorted(TOOLS[1:]), sorted(lists))
+    for tool, names in lists.items():
+        if len(names) < 25:
+            raise Failure(f"only {len(names)} names of {tool} were found")
+        # The left column alone: that we mention a name elsewhere helps nobody who looks for it.
+        known = " ".join(row.old for row in page_rows(tool))
+        missing = [name for name in names if not re.search(rf"(?<![\w-]){re.escape(name)}(?!\w)", known)]
+        expect(f"names of {tool} without a row", [], missing)
+
+
 def missing_names() -> Iterator[str]:
     for row in table_rows(PAGE.read_text()):
         if row.ours.startswith("not yet"):
