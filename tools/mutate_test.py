@@ -204,7 +204,11 @@ class TinyRoom(unittest.TestCase):
     def test_interrupted(self) -> None:
         """In the middle of a mutant that never ends: what was tried is told, and nothing stays behind."""
         words = self.command("tiny", "--sample", "0", "--limit", "600", "--jobs", "1")
-        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        # A shell's jobs in the background ignore it, and so would this one.
+        process = subprocess.Popen(
+            ["env", "--default-signal=INT", *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        self.addCleanup(process.kill)
         assert process.stdout
         said = ""
         while "tiny.cc:1: comparison" not in said:
