@@ -83,7 +83,7 @@ class Running:
         return (self.folder / "output").read_text(errors="replace")
 
     def cpu_seconds(self) -> float:
-        """What it used with the children that it waited for; 0 where it was killed."""
+        """What the job used, with the children that it waited for; 0 where it was killed."""
         told = self.folder / "cpu"
         return float(told.read_text()) if told.exists() else 0.0
 
@@ -238,6 +238,7 @@ class Schedule:
         self.unsteady: list[Job] = []  # those that passed then
         self.counts: Counts = {"passed": 0, "failed": 0, "skipped": 0, "unsteady": 0}
         self.seconds: list[tuple[float, str]] = []
+        self.cpu_seconds = 0.0  # of jobs that have ended
         self.started = 0
 
     def run(self, jobs: list[Job]) -> None:
@@ -251,11 +252,12 @@ class Schedule:
                 end(one.pid)
 
     def run_some(self, jobs: list[Job], number: int) -> None:
-        begin = time.monotonic()
+        begin, cpu_before = time.monotonic(), self.cpu_seconds
         self.run_all(jobs, number)
         if len(jobs) > 1:
             how = f"{number} at a time" if number > 1 else "one by one"
-            print(f"{len(jobs)} jobs, {how}: {time.monotonic() - begin:.1f} s", flush=True)
+            took, cpu = time.monotonic() - begin, self.cpu_seconds - cpu_before
+            print(f"{len(jobs)} jobs, {how}: {took:.1f} s, {cpu:.1f} s of CPU", flush=True)
 
     def run_all(self, jobs: list[Job], number: int) -> None:
         waiting = list(jobs)
@@ -280,6 +282,7 @@ class Schedule:
 
     def gather(self, one: Running, took: float, output: str) -> None:
         counts = one.counts()
+        self.cpu_seconds += one.cpu_seconds()
         if counts is None:
             counts = {"failed": 1}
             if not output.startswith("FAIL"):
@@ -291,10 +294,7 @@ class Schedule:
             self.repeats.append(again)
             return
         print(output if output.endswith("\n") or not output else output + "\n", end="", flush=True)
-        self.seconds.append((took, one.job.name))
-        if os.environ.get("FATHOM_TIMES"):
-            with open(os.environ["FATHOM_TIMES"], "a") as times:
-                print(f"{took:.2f}\t{one.cpu_seconds():.2f}\t{time.time():.0f}\t{one.job.alone and 'alone'}\t{one.job.name}", file=times)
+        self.seconds.append((took, f"{one.job.name}, {one.cpu_seconds():.1f} s of CPU"))
         if one.job.failed_before > counts.get("failed", 0):
             self.unsteady.append(one.job)
         counts = with_unsteady(counts, one.job.failed_before)

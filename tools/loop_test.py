@@ -81,7 +81,7 @@ class Jobs(unittest.TestCase):
         for name in "ab":
             self.assertIn(f"{name} 0\n{name} 1\n{name} 2\n", said)
         self.assertEqual([line.split()[0] for line in self.log.read_text().splitlines()], ["begin"] * 2 + ["end"] * 2)
-        self.assertRegex(said, r"2 jobs, 2 at a time: \d\.\d s\nthe slowest:\n +\d\.\d s  [ab]\n")
+        self.assertRegex(said, r"2 jobs, 2 at a time: \d\.\d s, \d\.\d s of CPU\nthe slowest:\n +\d\.\d s  [ab], \d")
 
     def test_alone_means_alone(self) -> None:
         ran([self.job("x", alone="why"), self.job("a"), self.job("b"), self.job("y", alone="why")], 2)
