@@ -303,6 +303,7 @@ Result<std::vector<std::string>> show_rows(Store& store, const RowFilter& filter
   if (!filter.any()) return std::vector<std::string>();
   FATHOM_TRY(judge_condition(store, filter.condition));
   FATHOM_ASSIGN(const Window window, window_of(store, filter));
+  FATHOM_TRY(store.query("DROP TABLE IF EXISTS temp.waits"));  // those of the whole (hold_waits)
   FATHOM_TRY(show_events(store, filter, window));
   FATHOM_TRY(show_others(store, filter, window));
   return show_intervals(store, filter);

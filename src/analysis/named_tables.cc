@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
-#include <string_view>
-#include <vector>
 
 #include "analysis/contract.h"
 #include "base/text.h"
@@ -16,21 +14,6 @@ namespace fathom::analysis {
 namespace {
 
 bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-std::vector<std::string> words_of(std::string_view sql) {
-  std::vector<std::string> words;
-  std::string word;
-  for (const char c : sql) {
-    if (is_letter(c)) {
-      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    } else if (!word.empty()) {
-      words.push_back(std::move(word));
-      word.clear();
-    }
-  }
-  if (!word.empty()) words.push_back(std::move(word));
-  return words;
-}
 
 // What follows AS in CREATE … AS QUERY; the statement itself where it makes nothing.
 std::string query_of(const std::string& sql) {
@@ -83,6 +66,21 @@ bool can_be_parsed(sql::Connection& connection, const std::string& sql) {
 }
 
 }  // namespace
+
+std::vector<std::string> words_of(std::string_view sql) {
+  std::vector<std::string> words;
+  std::string word;
+  for (const char c : sql) {
+    if (is_letter(c)) {
+      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else if (!word.empty()) {
+      words.push_back(std::move(word));
+      word.clear();
+    }
+  }
+  if (!word.empty()) words.push_back(std::move(word));
+  return words;
+}
 
 const std::vector<std::string>& NamedTables::names_in(sql::Connection& connection,
                                                       const std::string& sql) {

@@ -5,12 +5,16 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "sql/connection.h"
 
 namespace fathom::analysis {
+
+// Letters, digits and `_` that stand together, in small letters.
+std::vector<std::string> words_of(std::string_view sql);
 
 // One thread at a time.
 class NamedTables {

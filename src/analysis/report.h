@@ -70,6 +70,11 @@ struct ViewDef {
   bool of_call = false;        // knows `call` and `file`
 };
 
+// What its SQL view is called.
+[[nodiscard]] inline std::string_view name_in_sql(const ViewDef* view) {
+  return view->sql_name.empty() ? view->name : view->sql_name;
+}
+
 // In the order that help shows; the first is what a report without a view's name shows.
 [[nodiscard]] std::span<const ViewDef* const> views();
 

@@ -190,11 +190,45 @@ TEST_F(ReportTest, EveryViewAnswersInSqlToo) {
   for (const ViewDef* view : views()) {
     // Words, and a tree of a call that has to be named.
     if (view->name == "overview" || view->name == "explain") continue;
-    const std::string_view name = view->sql_name.empty() ? view->name : view->sql_name;
+    const std::string_view name = name_in_sql(view);
     const Result<Table> found = store->query_untrusted("SELECT * FROM " + std::string(name));
     ASSERT_TRUE(found) << name << ": " << found.error().message;
     EXPECT_FALSE(found->columns.empty()) << name;
   }
+}
+
+// Each alone, in a store that has made none: it brings what it reads along.
+TEST_F(ReportTest, EveryViewCanBeTheFirst) {
+  const std::string path = root_ + "/first";
+  ASSERT_TRUE(write_sample(path));
+  for (const ViewDef* view : views()) {
+    if (view->sql == nullptr) continue;
+    Result<Store> store = Store::open(path, {.resolver = {}, .threads = 1});
+    ASSERT_TRUE(store) << store.error().message;
+    const Result<Table> found =
+        store->query_untrusted("FROM " + std::string(name_in_sql(view)) + " LIMIT 1");
+    EXPECT_TRUE(found) << view->name << ": " << found.error().message;
+  }
+}
+
+// Names that no word of the statement is, and those of views that nobody has asked for yet.
+TEST_F(ReportTest, ViewsAreThereForWhoeverLooksForThem) {
+  const std::string path = root_ + "/sought";
+  ASSERT_TRUE(write_sample(path));
+  const auto asked = [&](const std::string& sql) -> Result<Table> {
+    FATHOM_ASSIGN(Store store, Store::open(path, {.resolver = {}, .threads = 1}));
+    return store.query(sql);
+  };
+  const Result<Table> listed = asked(
+      "SELECT count(*) FROM duckdb_views() WHERE view_name IN ('functions', 'waits', 'time')");
+  ASSERT_TRUE(listed) << listed.error().message;
+  EXPECT_EQ(lines(*listed), "count_star()\n3");
+  const Result<Table> composed = asked("FROM query_table('func' || 'tions') SELECT name LIMIT 1");
+  EXPECT_TRUE(composed) << composed.error().message;
+  EXPECT_TRUE(asked("SELECT name FROM \"FUNCTIONS\" LIMIT 1"));
+  const Result<Table> misspelt = asked("FROM functoins");
+  ASSERT_FALSE(misspelt);
+  EXPECT_THAT(misspelt.error().hint, HasSubstr("\"functions\""));
 }
 
 // Percentiles in SQL are those of the report.

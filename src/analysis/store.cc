@@ -14,6 +14,7 @@
 #include "analysis/far_rows.h"
 #include "analysis/named_tables.h"
 #include "analysis/report.h"
+#include "analysis/report_views.h"
 #include "analysis/source_names.h"
 #include "analysis/store_views.h"
 #include "base/files.h"
@@ -80,12 +81,30 @@ class Store::State {
     return bring(tables);
   }
 
-  // Makes the views that only some questions need.
-  Status complete() {
-    if (complete_) return {};
-    FATHOM_TRY(make_report_views(connection_));
-    complete_ = true;
-    return {};
+  // Makes what the statement names, and has its rows brought here.
+  Status prepare(const std::string& sql) {
+    FATHOM_TRY(named(views_.make_for(connection_, sql)));
+    return bring_rows_for(sql);
+  }
+
+  // Asks; and once more with every view there where a name is not known, which the statement may
+  // have put together, and for which the database suggests others. No row came before that error.
+  template <class Ask>
+  auto answer(const std::string& sql, Ask ask) -> decltype(ask()) {
+    FATHOM_TRY(prepare(sql));
+    auto answer = ask();
+    if (!answer && !views_.has_all() && answer.error().message.starts_with("Catalog Error")) {
+      FATHOM_TRY(named(views_.make_all(connection_)));
+      FATHOM_TRY(bring_rows_for(sql));
+      answer = ask();
+    }
+    return named(std::move(answer));
+  }
+
+  // So that nothing is made later in place of what is put there now.
+  Status make_room(const std::string& name) {
+    FATHOM_TRY(named(views_.make_first(connection_)));
+    return connection_.execute("DROP VIEW IF EXISTS " + sql::quote_identifier(name));
   }
 
   sql::Connection& connection() { return connection_; }
@@ -111,7 +130,7 @@ class Store::State {
   std::vector<trace::Part> parts_;
   std::vector<std::int64_t> shifts_;
   bool packed_ = true;
-  bool complete_ = false;
+  ReportViews views_;
   std::vector<Make> made_;
   std::set<std::shared_ptr<FarRows>> far_;
   NamedTables named_;
@@ -182,30 +201,22 @@ Result<Store> Store::open(const std::string& path, const StoreOptions& options) 
   return open(std::span(&path, 1), options);
 }
 
-Status Store::complete() { return state_->named(state_->complete()); }
-
 Result<Table> Store::query_sums(const std::string& sql) {
   FATHOM_TRY(state_->bring_rows_for(sql));
   return state_->named(state_->connection().query(sql));
 }
 
 Result<Table> Store::query(const std::string& sql, const sql::Parameters& parameters) {
-  FATHOM_TRY(complete());
-  FATHOM_TRY(state_->bring_rows_for(sql));
-  return state_->named(state_->connection().query(sql, parameters));
+  return state_->answer(sql, [&] { return state_->connection().query(sql, parameters); });
 }
 
 Status Store::stream(const std::string& sql, const sql::OnRows& on_rows,
                      const sql::Parameters& parameters) {
-  FATHOM_TRY(complete());
-  FATHOM_TRY(state_->bring_rows_for(sql));
-  return state_->named(state_->connection().stream(sql, on_rows, parameters));
+  return state_->answer(sql, [&] { return state_->connection().stream(sql, on_rows, parameters); });
 }
 
 Status Store::stream_chunks(const std::string& sql, const sql::OnChunk& on_chunk) {
-  FATHOM_TRY(complete());
-  FATHOM_TRY(state_->bring_rows_for(sql));
-  return state_->named(state_->connection().stream_chunks(sql, on_chunk));
+  return state_->answer(sql, [&] { return state_->connection().stream_chunks(sql, on_chunk); });
 }
 
 Status Store::ensure(Make make) {
@@ -218,38 +229,38 @@ Status Store::ensure(Make make) {
 bool Store::has_made() const { return !state_->made().empty(); }
 
 Status Store::put_table(const std::string& name, const sql::Batch& rows) {
-  FATHOM_TRY(complete());
-  sql::Connection& connection = state_->connection();
-  FATHOM_TRY(connection.execute("DROP VIEW IF EXISTS " + sql::quote_identifier(name)));
-  return sql::register_table(connection, name, rows);
+  FATHOM_TRY(state_->make_room(name));
+  return sql::register_table(state_->connection(), name, rows);
 }
 
 Status Store::make_what_is_named(const std::string& sql) {
-  FATHOM_TRY(complete());
+  FATHOM_TRY(state_->prepare(sql));
   const std::vector<std::string> names = state_->connection().table_names(sql);
   for (const ViewDef* view : views()) {
     if (view->make == nullptr) continue;
-    const std::string_view name = view->sql_name.empty() ? view->name : view->sql_name;
-    if (std::ranges::find(names, name) != names.end()) FATHOM_TRY(ensure(view->make));
+    if (std::ranges::find(names, name_in_sql(view)) != names.end()) FATHOM_TRY(ensure(view->make));
   }
-  return state_->bring_rows_for(sql);
+  return {};
 }
 
 Result<Table> Store::query_untrusted(const std::string& sql, const sql::Parameters& parameters) {
   FATHOM_TRY(make_what_is_named(sql));
-  return state_->named(state_->connection().query_untrusted(sql, parameters));
+  return state_->answer(sql, [&] { return state_->connection().query_untrusted(sql, parameters); });
 }
 
 Status Store::stream_untrusted(const std::string& sql, const sql::OnRows& on_rows,
                                const sql::Parameters& parameters) {
   FATHOM_TRY(make_what_is_named(sql));
-  return state_->named(state_->connection().stream_untrusted(sql, on_rows, parameters));
+  return state_->answer(
+      sql, [&] { return state_->connection().stream_untrusted(sql, on_rows, parameters); });
 }
 
 Result<sql::Cursor> Store::ask(const std::string& sql, const sql::Parameters& parameters) {
   FATHOM_TRY(make_what_is_named(sql));
-  FATHOM_ASSIGN(sql::Connection connection, state_->connection().another());
-  return state_->named(sql::Cursor::open(std::move(connection), sql, parameters));
+  return state_->answer(sql, [&]() -> Result<sql::Cursor> {
+    FATHOM_ASSIGN(sql::Connection connection, state_->connection().another());
+    return sql::Cursor::open(std::move(connection), sql, parameters);
+  });
 }
 
 sql::Interrupter Store::interrupter() const { return state_->connection().interrupter(); }

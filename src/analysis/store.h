@@ -86,7 +86,6 @@ class Store {
  private:
   class State;
   explicit Store(std::unique_ptr<State> state);
-  Status complete();
   Status make_what_is_named(const std::string& sql);
   std::unique_ptr<State> state_;
 };

@@ -9,12 +9,9 @@
 
 #include "analysis/contract.h"
 #include "analysis/facts.h"
-#include "analysis/files_view.h"
 #include "analysis/insights/rule_views.h"
 #include "analysis/missing_columns.h"
-#include "analysis/moved_view.h"
 #include "analysis/report.h"
-#include "analysis/walk/made_tables.h"
 #include "base/files.h"
 #include "sql/parquet_writer.h"
 #include "sql/quote.h"
@@ -231,12 +228,12 @@ Status make_run(sql::Connection& connection, const std::vector<Part>& parts) {
   return table.create(connection, "run", "", {});
 }
 
-Status create_report_view(sql::Connection& connection, const ViewDef& view) {
-  const std::string name(view.sql_name.empty() ? view.name : view.sql_name);
-  return connection.execute("CREATE OR REPLACE VIEW " + name + " AS " + view.sql());
-}
-
 }  // namespace
+
+Status create_report_view(sql::Connection& connection, const ViewDef& view) {
+  return connection.execute("CREATE OR REPLACE VIEW " + std::string(name_in_sql(&view)) + " AS " +
+                            view.sql());
+}
 
 Status make_views(sql::Connection& connection, std::vector<Part>& parts,
                   const std::vector<std::int64_t>& shifts, const ViewNeeds& needs) {
@@ -258,21 +255,6 @@ Status make_views(sql::Connection& connection, std::vector<Part>& parts,
   if (needs.need == trace::Need::kSums && unpacked)
     FATHOM_TRY(connection.execute("DROP VIEW events"));
   return make_losses(connection, parts);
-}
-
-// Those of events only where there are events.
-Status make_report_views(sql::Connection& connection) {
-  FATHOM_TRY(create_files_view(connection));
-  const bool with_events = connection.query("SELECT ts FROM events LIMIT 0").has_value();
-  if (with_events) {
-    FATHOM_TRY(create_unmade_tables(connection));
-    FATHOM_TRY(create_moved_view(connection));
-  }
-  for (const ViewDef* view : views()) {
-    if (view->sql == nullptr || (view->of_events && !with_events)) continue;
-    FATHOM_TRY(create_report_view(connection, *view));
-  }
-  return {};
 }
 
 }  // namespace fathom::analysis

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes the views of a store out of opened recordings. Used by store.cc alone.
+// Makes the views of a store out of opened recordings, as far as every question needs them. Those
+// of report_views.h come behind them.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,8 @@
 
 namespace fathom::analysis {
 
+struct ViewDef;
+
 // What rules ask: the tables of the recordings, `layers`, `losses`, `run`, and the views of
 // rule_views.h; without `events` where they are not needed and tails have only sums. Registers the
 // tails' rows. Parquet files that cannot be opened go to their part's `damaged`.
@@ -23,8 +26,6 @@ struct ViewNeeds {
 Status make_views(sql::Connection& connection, std::vector<trace::Part>& parts,
                   const std::vector<std::int64_t>& shifts, const ViewNeeds& needs);
 
-// The rest of the contract, after that: `files` and the views of reports. They are many, and each
-// is planned when it is made.
-Status make_report_views(sql::Connection& connection);
+Status create_report_view(sql::Connection& connection, const ViewDef& view);
 
 }  // namespace fathom::analysis

@@ -85,10 +85,10 @@ Result<TimeBase> time_base(Store& store) {
   static constexpr char kHeld[] =
       "SELECT \"begin\", wall, thread_time, in_calls, threads, processes, events "
       "FROM temp.main.totals";
-  Result<Table> held = store.query(kHeld);
+  Result<Table> held = store.query_sums(kHeld);
   if (!held) {  // nobody has asked before
-    FATHOM_TRY(store.query("CREATE TEMP TABLE totals AS FROM memory.main.totals"));
-    held = store.query(kHeld);
+    FATHOM_TRY(store.query_sums("CREATE TEMP TABLE totals AS FROM memory.main.totals"));
+    held = store.query_sums(kHeld);
   }
   FATHOM_ASSIGN(const Table rows, std::move(held));
   const std::vector<Value>& row = rows.rows[0];
@@ -99,6 +99,12 @@ Result<TimeBase> time_base(Store& store) {
                   .threads = int_of(row[4]),
                   .processes = int_of(row[5]),
                   .events = int_of(row[6])};
+}
+
+Status hold_waits(Store& store) {
+  if (store.query_sums("SELECT 1 FROM temp.main.waits LIMIT 0")) return {};
+  const auto held = store.query("CREATE TEMP TABLE waits AS SELECT * FROM memory.main.waits");
+  return held ? Status() : Status(held.error());
 }
 
 Value percent_of(std::int64_t part, std::int64_t whole) {

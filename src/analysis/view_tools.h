@@ -55,6 +55,9 @@ struct TimeBase {
 };
 Result<TimeBase> time_base(Store& store);
 
+// Makes `waits` a table: it takes a look at every sample, and several questions of a report ask it.
+Status hold_waits(Store& store);
+
 [[nodiscard]] Value percent_of(std::int64_t part, std::int64_t whole);  // NULL of nothing
 
 // Columns of the summary that reports can be grouped by.

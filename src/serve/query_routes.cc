@@ -155,7 +155,7 @@ Response query(const Request& request, OpenRecordings& recordings) {
 
 std::string_view help_of(std::string_view name) {
   for (const analysis::ViewDef* view : analysis::views()) {
-    const std::string_view sql_name = view->sql_name.empty() ? view->name : view->sql_name;
+    const std::string_view sql_name = name_in_sql(view);
     if (sql_name == name) return view->help;
   }
   return "";

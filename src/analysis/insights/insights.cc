@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "analysis/insights/own_rules.h"
+#include "analysis/view_tools.h"
 #include "base/cell.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -134,10 +135,6 @@ class AskedTables {
       made_.emplace_back(name);
     }
   }
-  // What threads waited for takes a look at every sample.
-  void make_waits() {
-    if (store_.query("CREATE TEMP TABLE waits AS SELECT * FROM waits")) made_.emplace_back("waits");
-  }
   ~AskedTables() {
     for (const std::string& name : made_) (void)store_.query_sums("DROP TABLE temp." + name);
   }
@@ -208,7 +205,7 @@ Result<std::vector<Insight>> find_insights(Store& store, std::span<const Rule> r
   if (has_events && std::ranges::any_of(rules, [&](const Rule& rule) {
         return reads_samples(rule) && is_met(rule.needs, counts);
       }))
-    tables.make_waits();
+    FATHOM_TRY(hold_waits(store));
   for (const Rule& rule : rules) {
     if (!is_met(rule.needs, counts) || (!has_events && reads_events(rule))) continue;
     FATHOM_ASSIGN(std::optional<Insight> insight, ask(store, rule));

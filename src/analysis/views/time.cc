@@ -10,7 +10,6 @@
 
 #include "analysis/view_tools.h"
 #include "analysis/views/tables.h"
-#include "analysis/waits_sql.h"
 
 namespace fathom::analysis {
 namespace {
@@ -19,8 +18,8 @@ using enum Measure;
 
 constexpr std::int64_t kRows = 30;
 constexpr std::string_view kBy[] = {"state", "cause"};
-// Running by the innermost function, waiting by what was waited for (waits_sql.h), and ready: what
-// stretches tell, and what waits had to give of theirs.
+// Running by the innermost function, waiting by what was waited for, and ready: what stretches
+// tell, and what waits had to give of theirs.
 constexpr char kSql[] = R"(
   WITH leaves AS (
     SELECT stack, max_by(coalesce("function", 'unknown'), depth) AS "function"
@@ -31,7 +30,7 @@ constexpr char kSql[] = R"(
   programs AS (
     SELECT coalesce(host, '') AS host, pid, max_by(name, start) AS name FROM processes GROUP BY ALL),
   taken AS (SELECT * REPLACE (coalesce(host, '') AS host) FROM samples),
-  waited AS MATERIALIZED ({waits}),
+  waited AS MATERIALIZED (SELECT cause, name, "time", ready FROM waits),
   known AS (
     SELECT 'running' AS state, 'function' AS cause,
            coalesce(l."function", p.name || ' (too short to be sampled)', 'unknown') AS name,
@@ -56,12 +55,7 @@ constexpr char kSql[] = R"(
   FROM rows, life WHERE life IS NOT NULL
   ORDER BY last, "time" DESC, state, cause, name)";
 
-std::string time_sql() { return fmt::format(kSql, fmt::arg("waits", waits_sql())); }
-
-std::string sql() {
-  static const std::string text = time_sql();
-  return text;
-}
+std::string sql() { return kSql; }
 
 void dress(Table& table) {
   table.title = "Where the threads' time went";
@@ -98,7 +92,8 @@ Result<bool> is_accounted(Store& store) {
 }
 
 Result<Table> time_table(Store& store) {
-  FATHOM_ASSIGN(Table table, store.query(sql()));
+  FATHOM_TRY(hold_waits(store));
+  FATHOM_ASSIGN(Table table, store.query(kSql));
   dress(table);
   return table;
 }
