@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Runs tests side by side: each in a process of its own, whose output is kept and shown when it has ended.
 
-A job that takes longer than its limit is ended with everything it started, and counts as failed. Jobs that cannot share
-the machine are marked with @alone and run one by one when all the others are done. Last come those that failed and
-can be run again. Tests that pass only then count as unsteady, not as passed, and are named at the end.
+A job that takes longer than its limit is ended with everything it started, and counts as failed. Of jobs that share
+something (`turn`), one runs at a time, beside others. Jobs that cannot share the machine are marked with @alone and run
+one by one when all the others are done. Last come those that failed and can be run again. Tests that pass only then
+count as unsteady, not as passed, and are named at the end.
 """
 
 import contextlib
@@ -62,6 +63,7 @@ class Job:
     work: Callable[[], Counts]  # runs in a process of its own
     limit: float = LIMIT_S
     alone: str = ""  # why nothing may run beside it
+    turn: str = ""  # what it has for itself while it runs: jobs that name the same take turns
     again: Callable[[], Counts] | None = None  # the same work anew
     failed_before: int = 0  # tests of it that failed the first time
     said_before: str = ""  # its words then
@@ -262,12 +264,19 @@ class Schedule:
     def run_all(self, jobs: list[Job], number: int) -> None:
         waiting = list(jobs)
         while waiting or self.running:
-            while waiting and len(self.running) < number:
+            while len(self.running) < number and (job := self.next_of(waiting)):
+                waiting.remove(job)
                 self.started += 1
-                self.running.append(start(waiting.pop(0), self.folder / str(self.started)))
+                self.running.append(start(job, self.folder / str(self.started)))
             for one in list(self.running):
                 self.look_after(one)
             time.sleep(POLL_S)
+
+    def next_of(self, waiting: list[Job]) -> Job | None:
+        """Whose turn it is goes first: who takes turns at the end leaves places empty."""
+        taken = {one.job.turn for one in self.running if one.job.turn}
+        free = [job for job in waiting if job.turn not in taken]
+        return next((job for job in free if job.turn), free[0] if free else None)
 
     def look_after(self, one: Running) -> None:
         took = time.monotonic() - one.begin

@@ -72,8 +72,8 @@ class Jobs(unittest.TestCase):
         self.folder = Path(folder.name)
         self.log = self.folder / "log"
 
-    def job(self, name: str, seconds: float = 0.3, alone: str = "") -> jobs.Job:
-        return jobs.Job(name, partial(spoken, name, self.log, seconds), alone=alone)
+    def job(self, name: str, seconds: float = 0.3, alone: str = "", turn: str = "") -> jobs.Job:
+        return jobs.Job(name, partial(spoken, name, self.log, seconds), alone=alone, turn=turn)
 
     def test_outputs_do_not_mix(self) -> None:
         counts, said = ran([self.job("a"), self.job("b")], 2)
@@ -98,6 +98,13 @@ class Jobs(unittest.TestCase):
         while jobs.begin_of(pid) and time.monotonic() < until:
             time.sleep(0.05)
         self.assertEqual(jobs.begin_of(pid), "")
+
+    def test_turns_are_taken_beside_others(self) -> None:
+        ran([self.job("a"), self.job("x", turn="it"), self.job("y", turn="it"), self.job("b")], 2)
+        said = self.log.read_text().split("\n")
+        self.assertLess(said.index("end x"), said.index("begin y"))
+        self.assertLess(said.index("begin a"), said.index("end x"))
+        self.assertLess(said.index("begin x"), said.index("begin b"))
 
     def test_who_failed_is_run_again_alone(self) -> None:
         fails = partial(judged, "FAIL first", {"passed": 0, "failed": 1, "skipped": 0})

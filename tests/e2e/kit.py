@@ -96,6 +96,16 @@ class Kit:
                 part.rename(target)
         return target
 
+    def reason_against(self, layer: str) -> str:
+        """Why this machine does not record a layer, as `fathom doctor` told the first who asked; "" where it does."""
+        told = self.programs / "doctor.json"
+        with only_one(told):
+            if not told.exists():
+                answer = subprocess.run([self.fathom, "doctor", "--format", "json"], check=True, capture_output=True)
+                told.write_bytes(answer.stdout)
+        row = next(row for row in json.loads(told.read_bytes())["layers"] if row["layer"] == layer)
+        return "" if row["state"] == "available" else f"layer {layer}: {row['reason']}"
+
 
 def cpu_ticks(session: int) -> int:
     """What the processes of a session have used of the CPU, those that were waited for included."""
@@ -168,6 +178,12 @@ class Box:
     def not_emulated(self, reason: str) -> None:
         if self.kit.emulator:
             raise Skipped(f"under an emulator: {reason}")
+
+    def needs_layer(self, layer: str) -> None:
+        """Skipped where this machine, or an emulator, cannot record it."""
+        self.not_emulated("the kernel is this machine's")
+        if reason := self.kit.reason_against(layer):
+            raise Skipped(reason)
 
     def emulated(self, words: list[str]) -> list[str]:
         """The words that start a victim of the other architecture; skipped where they start something else."""

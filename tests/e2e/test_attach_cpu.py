@@ -61,14 +61,6 @@ class Server:
         return sorted(link.name for link in (place / "fd").iterdir()), files, facts
 
 
-def needs_perf(box: Box) -> None:
-    box.not_emulated("performance events are of the emulator")
-    layers = json.loads(box.fathom("doctor", "--format", "json"))
-    text = json.dumps(layers)
-    if re.search(r'"cpu"[^}]*"unavailable"', text):
-        raise Skipped("no performance events here")
-
-
 def attach(box: Box, *words: object) -> Process:
     return box.start(box.kit.fathom, "attach", "-o", box.trace, *words)
 
@@ -107,7 +99,7 @@ def check_functions(box: Box, wanted: dict[int, str]) -> None:
 
 def test_until_its_end(box: Box) -> None:
     """Threads of before, later ones and later children, by function and name; the sleeper has slept."""
-    needs_perf(box)
+    box.needs_layer("cpu")
     server = Server(box)
     attached = attach(box, server.pid, "--layers", "cpu")
     box.wait_for("samples", sampled(box, {server.busy}))
@@ -131,7 +123,7 @@ def test_until_its_end(box: Box) -> None:
 
 
 def test_life_adds_up(box: Box) -> None:
-    needs_perf(box)
+    box.needs_layer("cpu")
     server = Server(box)
     box.finish(attach(box, server.pid, "--layers", "cpu", "--for", "1s", "-q"))
     server.end()
@@ -143,7 +135,7 @@ def test_life_adds_up(box: Box) -> None:
 
 def test_nothing_is_left_in_it(box: Box) -> None:
     """SIGINT, a time, and a kill of the recorder: the process is as it was."""
-    needs_perf(box)
+    box.needs_layer("cpu")
     server = Server(box)
     before = server.left_in_it()
     attached = attach(box, server.pid)
@@ -173,7 +165,7 @@ def test_nothing_is_left_in_it(box: Box) -> None:
 
 def test_several_at_once(box: Box) -> None:
     """It ends when both have."""
-    needs_perf(box)
+    box.needs_layer("cpu")
     first, second = Server(box), Server(box)
     attached = attach(box, first.pid, second.pid, "-q")
     box.wait_for("samples", sampled(box, {first.busy, second.busy}))
@@ -186,7 +178,7 @@ def test_several_at_once(box: Box) -> None:
 
 
 def test_it_becomes_another_program(box: Box) -> None:
-    needs_perf(box)
+    box.needs_layer("cpu")
     server = Server(box)
     attached = attach(box, server.pid, "--layers", "cpu", "-q")
     box.wait_for("samples", sampled(box, {server.busy}))
@@ -200,7 +192,7 @@ def test_it_becomes_another_program(box: Box) -> None:
 
 def test_refused(box: Box) -> None:
     """One line, exit 3, and no recording: nobody there, a zombie, a thread, another's process."""
-    needs_perf(box)
+    box.needs_layer("cpu")
     server = Server(box)
     zombie = subprocess.Popen(
         [sys.executable, "-c", "import os, sys\nif os.fork(): sys.stdin.read()"],
@@ -230,7 +222,7 @@ def test_refused(box: Box) -> None:
 
 def test_events_are_counted(box: Box) -> None:
     """--count: a series for each process that was there, and for its later child, which only grow."""
-    needs_perf(box)
+    box.needs_layer("cpu")
     server = Server(box)
     attached = attach(box, server.pid, "--layers", "cpu", "--count", "task-clock,page-faults", "-q")
     box.wait_for("samples", sampled(box, {server.busy}))
@@ -258,7 +250,7 @@ def test_events_are_counted(box: Box) -> None:
 
 def test_as_a_user(box: Box) -> None:
     """Own processes, without any privilege; not those of others."""
-    needs_perf(box)
+    box.needs_layer("cpu")
     if os.geteuid() != 0:
         raise Skipped("only root can become another user")
     if int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) > 2:
@@ -284,7 +276,7 @@ def test_as_a_user(box: Box) -> None:
 
 def test_many_threads(box: Box) -> None:
     """All of them, though more descriptors are needed than a process has by default."""
-    needs_perf(box)
+    box.needs_layer("cpu")
     number = 1000 if box.kit.full else 300
     server = Server(box)
     server.tell(f"sleepers {number}")
@@ -296,7 +288,7 @@ def test_many_threads(box: Box) -> None:
 
 def test_outliving_process(box: Box) -> None:
     """What the program leaves behind is sampled to its end, though `run` has returned."""
-    needs_perf(box)
+    box.needs_layer("cpu")
     script = "(sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'; touch done) > /dev/null 2>&1 &"
     box.record("sh", "-c", script, options=("--layers", "cpu"))
     box.wait_for("its end", lambda: (box.dir / "done").exists())
@@ -311,7 +303,7 @@ def test_outliving_process(box: Box) -> None:
 @contextlib.contextmanager
 def watching(box: Box, *options: object) -> Iterator[dict[str, str]]:
     """`fathom watch --layers cpu`; gives the variables by which commands find it."""
-    needs_perf(box)
+    box.needs_layer("cpu")
     env = {"FATHOM_SOCKET": str(box.root / "w.sock")}
     words = ("watch", "--layers", "cpu", "--socket", env["FATHOM_SOCKET"], "-o", box.trace, *options)
     daemon = box.start(box.kit.fathom, *words, env=env)

@@ -6,9 +6,8 @@ import re
 from typing import Any
 
 from kit import Box, check
-from test_kernel import needs_kernel
 
-ALONE = "hooks of the kernel are those of the whole machine"
+TURN = "hooks of the kernel"
 SIZE = 256 << 10
 BLOCKS = 256
 COPIES = ("ranges", "ranges_at", "send", "splices", "requests")
@@ -89,7 +88,7 @@ def test_a_copy_into_a_wanted_path(box: Box) -> None:
 
 
 def test_copies_by_system_calls(box: Box) -> None:
-    needs_kernel(box)
+    box.needs_layer("syscall")
     for way in COPIES:
         record(box, way, "--layers", "syscall")
         expect_files(box, way)

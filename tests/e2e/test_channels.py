@@ -8,7 +8,6 @@ from pathlib import Path
 
 from jobs import alone
 from kit import Box, check, check_true
-from test_kernel import needs_kernel
 
 PIPELINE = "seq 1 20000 | sort -rn | tail -n 1"
 PEERS = "SELECT DISTINCT program, category, args['peer'] FROM events WHERE bytes > 0 AND file IS NULL ORDER BY ALL"
@@ -188,7 +187,7 @@ def test_bytes_of_all_pipes_count(box: Box) -> None:
 @alone("hooks of the kernel are those of the whole machine")
 def test_the_kernels_pipes_are_no_files(box: Box) -> None:
     """Single calls and sums alike; what the library saw is not told twice."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     asked = (
         "SELECT CAST(sum(bytes) FILTER (peer LIKE 'pipe [%]') AS BIGINT), count(*) FILTER (file LIKE '%pipe%') "
         "FROM {} WHERE layer = 'syscall' AND name = 'write' AND peer IS NOT NULL"

@@ -7,9 +7,8 @@ from pathlib import Path
 
 from kit import INCLUDE, VICTIMS, Box, check, check_true
 from notebook import QUESTIONS, answers, lines_of
-from test_kernel import needs_kernel
 
-ALONE = "the daemon records whoever the machine runs, and answers by the second"
+TURN = "hooks of the kernel"
 CONFIG = """name: default
 install_dir: build
 capture_probes:
@@ -36,7 +35,7 @@ def counted(lines: Path, name: str) -> int:
 
 def test_start_and_stop(box: Box) -> None:
     """`datacrumbs start CONFIG`, a program that says from when to when, `datacrumbs stop`: its lines in profile.pfw."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     door = box.kit.build / "datacrumbs"
     (box.dir / "default.yaml").write_text(CONFIG)
     env = {"FATHOM_SOCKET": str(box.root / "w.sock")}
@@ -59,7 +58,7 @@ def test_start_and_stop(box: Box) -> None:
 
 def test_without_a_configuration(box: Box) -> None:
     """What DataCrumbs probes by itself: system calls, the kernel below them, and I/O of the C library."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     door = box.kit.build / "datacrumbs"
     env = {"FATHOM_SOCKET": str(box.root / "w.sock")}
     box.finish(box.start(door, "start", "--socket", env["FATHOM_SOCKET"], env=env), 0)
@@ -75,7 +74,7 @@ def test_without_a_configuration(box: Box) -> None:
 
 def test_words_for_layers(box: Box) -> None:
     """`default` and `all` are words of the daemon, too; a layer with a question mark is a wish."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     env = {"FATHOM_SOCKET": str(box.root / "w.sock")}
     for layers, wanted in (("default", {"syscall"}), ("all", {"syscall", "sched"}), ("syscall,kernel?", {"syscall"})):
         words = (

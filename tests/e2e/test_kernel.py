@@ -7,18 +7,9 @@ from pathlib import Path
 
 from kit import Box, Skipped, check, check_true
 
-ALONE = "hooks of the kernel are those of the whole machine"
+TURN = "hooks of the kernel"
 SYSCALL = ("--layers", "syscall")
 CALLS = 400
-
-
-def needs_kernel(box: Box) -> None:
-    """Skipped where programs cannot be loaded into the kernel, with the reason that Fathom gives."""
-    box.not_emulated("the kernel is this machine's")
-    layers = json.loads(box.fathom("doctor", "--format", "json"))["layers"]
-    found = next(row for row in layers if row["layer"] == "syscall")
-    if found["state"] != "available":
-        raise Skipped(f"layer syscall: {found['reason']}")
 
 
 def record_workers(box: Box, threads: int, children: int, *options: str, flags: tuple[str, ...] = ()) -> None:
@@ -41,7 +32,7 @@ def expect_workers(box: Box, workers: int, view: str, calls: str, errors: str) -
 
 
 def test_calls_by_thread_and_process(box: Box) -> None:
-    needs_kernel(box)
+    box.needs_layer("syscall")
     record_workers(box, 3, 2)
     expect_workers(box, 5, "intervals", "CAST(sum(calls) AS BIGINT)", "CAST(sum(errors) AS BIGINT)")
     check("events", 0, box.count("layer = 'syscall'"))
@@ -55,7 +46,7 @@ def test_calls_by_thread_and_process(box: Box) -> None:
 def test_lives_of_threads(box: Box) -> None:
     """No library tells of them: the kernel saw them begin and end. No process was in calls for longer than it lived,
     and no call of a thread lies outside of its life, not even the one that began the program."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     (box.dir / "data").write_bytes(bytes(4096))
     layers = "syscall,sched"
     box.record(box.kit.victim("kernel"), 3, 2, CALLS, options=("--layers", layers, "--detail", layers))
@@ -78,14 +69,14 @@ def test_lives_of_threads(box: Box) -> None:
 
 def test_static_program(box: Box) -> None:
     """No library enters it, and the kernel counts it all the same."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     record_workers(box, 2, 1, flags=("-static",))
     expect_workers(box, 3, "intervals", "CAST(sum(calls) AS BIGINT)", "CAST(sum(errors) AS BIGINT)")
 
 
 def test_detail(box: Box) -> None:
     """With single calls: both tell the same, to the nanosecond."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     record_workers(box, 2, 2, "--detail", "syscall", "--interval", "10ms")
     expect_workers(box, 4, "intervals", "CAST(sum(calls) AS BIGINT)", "CAST(sum(errors) AS BIGINT)")
     expect_workers(box, 4, "events", "count(*)", "count(error)")
@@ -100,7 +91,7 @@ def test_detail(box: Box) -> None:
 
 def test_beside_the_library(box: Box) -> None:
     """One clock: a call of libc holds its system call."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     program = box.kit.victim("reader")
     box.record(program, 500, options=("--layers", "+syscall", "--detail", "syscall"))
     near = "p.tid = s.tid AND s.ts >= p.ts - 20000 AND s.ts + s.dur <= p.ts + p.dur + 20000"
@@ -114,7 +105,7 @@ def test_beside_the_library(box: Box) -> None:
 
 def test_layers_below(box: Box) -> None:
     """What reached the device, the page cache and the file system; a layer that cannot be recorded says why."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     layers = ("sched", "vfs", "fs", "pagecache", "block", "net")
     size = 1 << 20
     script = f"dd if=/dev/zero of=out bs={size} count=1 conv=fsync status=none; sleep 0.1"
@@ -140,7 +131,7 @@ def test_layers_below(box: Box) -> None:
 
 
 def test_report(box: Box) -> None:
-    needs_kernel(box)
+    box.needs_layer("syscall")
     record_workers(box, 1, 0)
     answer = json.loads(box.fathom("report", box.trace, "intervals", "--top", "0", "--format", "json"))
     text = json.dumps(answer)
@@ -165,7 +156,7 @@ def losses_of(box: Box) -> dict[tuple[str, str], int]:
 
 def test_filters(box: Box) -> None:
     """Only what was asked for, in sums and one by one; what was left out is counted, by cause."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     (box.dir / "data").write_bytes(bytes(4096))
     program = box.kit.victim("kernel")
     for name, texts, calls in (
@@ -191,7 +182,7 @@ def test_filters(box: Box) -> None:
 
 def test_one_in_so_many(box: Box) -> None:
     """Some by chance; those and the ones that were left out are all."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     record_workers_of(box, "one-in=10")
     taken = box.value("SELECT CAST(sum(calls) AS BIGINT) FROM intervals")
     left = losses_of(box)[("syscall", "left out by --filter one-in")]
@@ -205,7 +196,7 @@ def record_workers_of(box: Box, filters: str, *options: str) -> None:
 
 def test_control_group(box: Box) -> None:
     """Of the processes of a run only those in the group."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
     roots = [Path(words[1]) for words in mounts if words[2] == "cgroup2"]
     group = roots[0] / f"fathom-test-{os.getpid()}" if roots else Path("/none")
@@ -226,7 +217,7 @@ def test_control_group(box: Box) -> None:
 
 def test_no_room(box: Box) -> None:
     """A tiny ring and few rows: what does not fit is counted by cause, and nothing is missing."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     (box.dir / "data").write_bytes(bytes(4096))
     box.record(box.kit.victim("kernel"), 0, 1, 20 * CALLS, options=(*SYSCALL, "--detail", "syscall"))
     (whole,) = box.rows("SELECT CAST(sum(calls) AS BIGINT) FROM intervals")
@@ -243,7 +234,7 @@ def test_no_room(box: Box) -> None:
 
 
 def test_cost_is_told(box: Box) -> None:
-    needs_kernel(box)
+    box.needs_layer("syscall")
     record_workers(box, 1, 0)
     facts = box.info()["facts"]
     check("durations", "with the cost of probes", facts["kernel.durations"])
@@ -255,7 +246,7 @@ def test_cost_is_told(box: Box) -> None:
 
 def test_files_and_timeline_of_the_kernel(box: Box) -> None:
     """Recordings of the kernel alone: bytes by direction, and calls over time."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     (box.dir / "data").write_bytes(bytes(5000))
     box.record("sh", "-c", "dd if=data of=copy bs=1000 status=none", options=SYSCALL)
     sql = f"SELECT path, bytes_read, bytes_written FROM files WHERE path LIKE '{box.dir}/%' ORDER BY path"
@@ -266,7 +257,7 @@ def test_files_and_timeline_of_the_kernel(box: Box) -> None:
 
 def test_what_the_flusher_writes(box: Box) -> None:
     """Pages that a program left dirty and the kernel writes on its own are the kernel's, and are there."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     script = "dd if=/dev/zero of=out bs=1M count=4 status=none; sleep 0.1; (echo 1 > go; sleep 2) & wait"
     run = (box.kit.fathom, "run", "-q", "--layers", "syscall,block", "-o", box.trace)
     process = box.start(*run, "--", "sh", "-c", script)
@@ -283,7 +274,7 @@ def test_what_the_flusher_writes(box: Box) -> None:
 
 def test_explain(box: Box) -> None:
     """One cold read: the parts of every level add up to the call, and the rest has a name."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     (box.dir / "data").write_bytes(os.urandom(1 << 20))
     script = "import os; f = os.open('data', 0); os.fsync(f); os.posix_fadvise(f, 0, 0, 4); os.pread(f, 4096, 0)"
     below = "syscall,fs,pagecache,block,sched"
@@ -303,7 +294,7 @@ def test_explain(box: Box) -> None:
 
 def test_without_kernel_types(box: Box) -> None:
     """Where the kernel does not tell its types, one line says so; tracefs is needed by nobody."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     hide = 'mount -t tmpfs none /sys/kernel/{} && exec "$@"'
     run = (box.kit.fathom, "run", "-q", "--layers", "syscall", "-o", box.trace, "--", "true")
     hidden = ("unshare", "-m", "sh", "-c", hide.format("btf"), "sh")
@@ -318,7 +309,7 @@ def test_without_kernel_types(box: Box) -> None:
 
 def test_outliving_process(box: Box) -> None:
     """It is recorded to its end, though `run` has returned."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     script = "(sleep 1; cat data > copy; touch done) > /dev/null 2>&1 &"
     (box.dir / "data").write_bytes(bytes(5000))
     box.record("sh", "-c", script, options=SYSCALL)
@@ -332,7 +323,7 @@ def test_without_privilege(box: Box) -> None:
     """One line before anything runs; the other layers work."""
     if os.geteuid() != 0:
         raise Skipped("only root can drop what root may")
-    needs_kernel(box)
+    box.needs_layer("syscall")
     bare = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
     command = (box.kit.fathom, "run", "-q", "--layers", "syscall", "-o", box.trace, "--", "touch", "made")
     _, said = box.finish(box.start(*bare, *command), status=3)
@@ -345,7 +336,7 @@ def test_without_privilege(box: Box) -> None:
 
 def test_functions(box: Box) -> None:
     """By name and by pattern, in threads and children; a program that is not recorded is not counted."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     (box.dir / "data").write_bytes(bytes(4096))
     program = box.kit.victim("kernel")
     functions = f"{program}:work,{program}:^ma.n$"

@@ -9,10 +9,9 @@ from pathlib import Path
 from jobs import may_take
 from kit import Box, Failure, Skipped, check, check_true
 from machine import kernels, run_in_machine
-from test_kernel import needs_kernel
 from test_watch import watching
 
-ALONE = "hooks of the kernel are those of the whole machine"
+TURN = "hooks of the kernel"
 SIGNALS = 40
 CALLS = 25
 CALLED = "SELECT name, CAST(sum(calls) AS BIGINT) FROM intervals WHERE layer = '{}' GROUP BY name ORDER BY name"
@@ -21,7 +20,7 @@ WAKES = 20  # in a second, of all threads together
 
 def named(box: Box, layers: str, functions: str, *command: object, status: int = 0) -> bytes:
     """What Fathom said while it recorded them."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     run = (box.kit.fathom, "run", "-q", "--force", "--layers", layers, "--functions", functions, "-o", box.trace)
     _, said = box.finish(box.start(*run, "--", *command), status=None)
     if b"tracepoints by name" in said and status == 0:
@@ -110,7 +109,7 @@ def test_kernel_functions_of_other_kernels(box: Box) -> None:
 
 def test_doctor_names_what_is_missing(box: Box) -> None:
     """Of layers at functions: lockdown and kprobes, and no line to type that would not help."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     layers = {row["layer"]: row for row in json.loads(box.fathom("doctor", "--format", "json"))["layers"]}
     has_kprobes = Path("/sys/bus/event_source/devices/kprobe").exists()
     if layers["vfs"]["state"] != "available":
@@ -124,7 +123,7 @@ def test_doctor_of_root_without_privilege(box: Box) -> None:
     """Root of a container cannot become root: the line that it typed is no fix."""
     if os.geteuid() != 0:
         raise Skipped("only root can drop what root may")
-    needs_kernel(box)
+    box.needs_layer("syscall")
     bare = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
     out, _ = box.finish(box.start(*bare, box.kit.fathom, "doctor", "--format", "json"))
     rows = {row["layer"]: row for row in json.loads(out)["layers"]}
@@ -161,7 +160,7 @@ def test_static_probes_by_wildcards(box: Box) -> None:
 
 def test_idle_daemon(box: Box) -> None:
     """Nobody is woken for nothing: threads of a daemon that watches a sleeper sleep, too."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     sleeper = box.start("sleep", "60")
     with watching(box, "--layers", "syscall,sched,block") as daemon:
         daemon.ask("attach", sleeper.pid)

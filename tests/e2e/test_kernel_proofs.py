@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kit import Box, Row, Skipped, check, check_true
-from test_kernel import SYSCALL, losses_of, needs_kernel
+from test_kernel import SYSCALL, losses_of
 
-ALONE = "hooks of the kernel are those of the whole machine"
+TURN = "hooks of the kernel"
 
 
 # What depends on who comes first, or never returns and is in no table of strace's.
@@ -42,7 +42,7 @@ def straced(box: Box, *command: object) -> dict[str, tuple[int, int]]:
 
 def test_family_against_strace(box: Box) -> None:
     """Threads, children and the programs that they become: all that is not left to chance, name by name."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     (box.dir / "data").write_bytes(bytes(4096))
     threads, children, calls = (16, 40, 2000) if box.kit.full else (4, 6, 100)
     for flags in ((), ("-static",)):
@@ -63,7 +63,7 @@ def test_family_against_strace(box: Box) -> None:
 
 def test_brief_processes(box: Box) -> None:
     """Children that live for a moment, and programs that some of them become: none is missing, each with its end."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     count = 10_000 if box.kit.full else 400
     box.record(box.kit.victim("crowd", "-static"), "brief", count, options=SYSCALL)
     check("losses", 0, box.losses())
@@ -82,7 +82,7 @@ def test_brief_processes(box: Box) -> None:
 def test_io_submit(box: Box) -> None:
     """What is handed over by io_submit has its bytes and errors, under the thread that did it; what nobody fetches is
     told, what was refused is not counted."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     (box.dir / "data").write_bytes(bytes(4096))
     rounds = 500 if box.kit.full else 50
     out = box.record(box.kit.victim("aio"), rounds, options=(*SYSCALL, "--detail", "syscall"))
@@ -110,7 +110,7 @@ def test_io_submit(box: Box) -> None:
 
 def test_io_uring(box: Box) -> None:
     """Every completion, whoever hands it over: the program, workers of the kernel, a thread that polls."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     (box.dir / "data").write_bytes(bytes(4096))
     calls = 5000 if box.kit.full else 200
     for how in ("plain", "async", "polled"):
@@ -156,7 +156,7 @@ def moved(box: Box, child: int, layer: str, names: str) -> Row:
 
 def test_bytes_against_accounts(box: Box) -> None:
     """Bytes of calls are rchar and wchar of /proc/PID/io; those of devices and dirtied pages what is beside them."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     if not Path("/proc/self/io").exists():
         raise Skipped("this kernel keeps no accounts (/proc/PID/io)")
     (box.dir / "data").write_bytes(os.urandom(1 << 20))
@@ -173,7 +173,7 @@ def test_bytes_against_accounts(box: Box) -> None:
 
 def test_faults_of_mapped_files(box: Box) -> None:
     """Pages of a mapping that were not in memory: as many as the kernel tells the parent, each from the device."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     pages = 200 if box.kit.full else 32
     (box.dir / "data").write_bytes(os.urandom(4096 * pages))
     told = accounts_of(box, "mapped", pages)
@@ -216,7 +216,7 @@ def statistics_of(device: Path) -> dict[str, tuple[int, int]]:
 
 def test_blocks_against_statistics(box: Box) -> None:
     """Requests and bytes of a device, as its own statistics have them."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     count = 500 if box.kit.full else 40
     with loop_device(box, 64 << 20) as device:
         script = (

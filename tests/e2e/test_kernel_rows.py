@@ -8,10 +8,10 @@ import shutil
 import subprocess
 
 from kit import Box, Skipped, check, check_true
-from test_kernel import SYSCALL, needs_kernel
+from test_kernel import SYSCALL
 from test_kernel_proofs import sums_by
 
-ALONE = "hooks of the kernel are those of the whole machine"
+TURN = "hooks of the kernel"
 
 
 def needs_layer(box: Box, layer: str) -> None:
@@ -22,7 +22,7 @@ def needs_layer(box: Box, layer: str) -> None:
 
 def test_threads_of_io_uring(box: Box) -> None:
     """What its workers and the thread that polls read is of the process that asked, and its end is the last one's."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     (box.dir / "data").write_bytes(bytes(4096))
     program, calls = box.kit.victim("uring"), 40
     for how in ("async", "polled"):
@@ -46,7 +46,7 @@ def test_threads_of_io_uring(box: Box) -> None:
 
 def test_paths_of_calls(box: Box) -> None:
     """Calls that take a path name it, absolute and normalised, whether there is such a file or not."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     box.record(box.kit.victim("errands"), box.dir, options=(*SYSCALL, "--detail", "syscall"))
     check("losses", 0, box.losses())
     wanted = {
@@ -72,7 +72,7 @@ def test_paths_of_calls(box: Box) -> None:
 
 def test_paths_that_are_wanted(box: Box) -> None:
     """A filter by path holds for files that there are not: by their text, or by where it begins."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     house = box.dir / "house"
     house.mkdir()
     script = (
@@ -86,7 +86,7 @@ def test_paths_that_are_wanted(box: Box) -> None:
 
 def test_program_of_32_bits(box: Box) -> None:
     """It has numbers, registers and offsets of its own."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     flags = ("-m32", "-nostdlib", "-static", "-fno-pic", "-no-pie", "-fno-stack-protector")
     try:
         program = box.kit.victim("narrow", *flags)
@@ -117,7 +117,7 @@ def test_program_of_32_bits(box: Box) -> None:
 
 def test_time_of_faults(box: Box) -> None:
     """A page that comes from the device takes its time, and `explain` tells where it went."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     pages = 16
     (box.dir / "data").write_bytes(os.urandom(4096 * pages))
     layers = "pagecache,block,sched"
@@ -141,7 +141,7 @@ def test_time_of_faults(box: Box) -> None:
 
 def test_queue_and_device(box: Box) -> None:
     """A request's time in the queue and at the device are its time."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     script = "dd if=/dev/zero of=out bs=64k count=20 oflag=direct status=none || exit 7"
     run = (box.kit.fathom, "run", "-q", "--layers", "syscall,block", "--detail", "syscall,block", "-o", box.trace)
     started = box.start(*run, "--", "sh", "-c", script)
@@ -160,7 +160,7 @@ def test_queue_and_device(box: Box) -> None:
 
 def test_reads_of_file_systems(box: Box) -> None:
     """Through the page cache, beside it, and by calls that copy: bytes of the right file."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     size = 1 << 20
     (box.dir / "data").write_bytes(os.urandom(size))
     direct = "dd if=data of=/dev/null bs=64k iflag=direct status=none || exit 7"
@@ -190,7 +190,7 @@ def test_reads_of_file_systems(box: Box) -> None:
 
 def test_overlay(box: Box) -> None:
     """A file system that lies on another one: both tell."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     for name in ("lower", "upper", "work", "merged"):
         (box.dir / name).mkdir()
     (box.dir / "lower" / "data").write_bytes(bytes(8192))
@@ -209,7 +209,7 @@ def test_overlay(box: Box) -> None:
 
 def test_journal(box: Box) -> None:
     """A part of fsync is waiting for the journal, in a thread of the kernel's."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     image, place = box.root / "image", box.root / "mounted"
     place.mkdir()
     image.write_bytes(b"")

@@ -1,23 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Pid namespaces: one process is one row with the machine's pid, whatever it calls itself."""
 
-import json
-
-from kit import Box, Skipped, check, check_true
+from kit import Box, check, check_true
 from test_safe_spool import unshared
 
 READS = "name = 'pread' AND size = 100"
 NUMBERS = "SELECT DISTINCT nspid FROM processes WHERE name = 'reader' ORDER BY ALL"
 LAYERS = ("--layers", "+syscall")
-
-
-def needs_kernel(box: Box) -> None:
-    """Skipped where programs cannot be loaded into the kernel."""
-    box.not_emulated("the kernel is this machine's")
-    layers = json.loads(box.fathom("doctor", "--format", "json"))["layers"]
-    found = next(row for row in layers if row["layer"] == "syscall")
-    if found["state"] != "available":
-        raise Skipped(f"layer syscall: {found['reason']}")
 
 
 def expect_one_family(box: Box) -> None:
@@ -59,7 +48,7 @@ def test_killed_with_their_namespace(box: Box) -> None:
 
 def test_layers_agree_on_threads(box: Box) -> None:
     """The library and the kernel tell of one process and one thread by the same numbers."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     (box.dir / "data").write_bytes(bytes(4096))
     threads = box.kit.victim("threads")
     box.record(*unshared(box, "--mount-proc"), "sh", "-c", f"{threads} storm 3; exit 0", options=LAYERS)

@@ -8,18 +8,17 @@ import tempfile
 from pathlib import Path
 
 from kit import VICTIMS, Box, Skipped, check, check_true
-from test_kernel import needs_kernel
 from test_kernel_flavors import without
 from test_watch import watching
 
-ALONE = "hooks of the kernel are those of the whole machine"
+TURN = "hooks of the kernel"
 TIMES = "CAST(sum(calls) AS BIGINT), CAST(sum(dur) AS BIGINT), min(dur_min), max(dur_max), max(len(hist))"
 WAYS = ("", "sessions", "sessions,multi")
 
 
 def probed(box: Box, functions: str, *command: object, options: tuple[str, ...] = ()) -> None:
     """Records functions of a program, which is as it is without."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     alone = box.finish(box.start(*command))
     run = (box.kit.fathom, "run", "-q", "--force", "--layers", "user", "--functions", functions, *options)
     done = box.finish(box.start(*run, "-o", box.trace, "--", *command), status=None)

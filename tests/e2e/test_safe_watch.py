@@ -9,7 +9,7 @@ from pathlib import Path
 from kit import Box, Skipped, check, check_true
 from test_watch import MAGIC, TOTAL, WORK, Program, watching
 
-ALONE = "the daemon answers by the second"
+TURN = "hooks of the kernel"
 
 
 def crowd(path: Path, count: int) -> list[socket.socket]:

@@ -6,7 +6,6 @@ from typing import Any
 
 from jobs import alone
 from kit import Box, check, check_true
-from test_kernel import needs_kernel
 
 VIEWS = (
     *("functions", "loops", "tree", "files", "directories", "patterns", "layers", "overlap", "phases", "training"),
@@ -113,7 +112,7 @@ def test_parts_of_what_was_added_up(box: Box) -> None:
 @alone("hooks of the kernel are those of the whole machine")
 def test_parts_of_single_calls_and_their_sums(box: Box) -> None:
     """A layer of the kernel in detail has both, and counts once."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     box.record("sh", "-c", "cat /dev/null; true", options=("--layers", "syscall", "--detail", "syscall"))
     whole = dict(box.rows("SELECT name, CAST(sum(calls) AS BIGINT) FROM summary GROUP BY name"))
     check("calls", (whole, 0), calls_of_part(box, "--layers", "syscall"))

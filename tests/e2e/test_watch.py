@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from kit import Box, Process, Skipped, check, check_true
-from test_kernel import needs_kernel
 
-ALONE = "the daemon records whoever the machine runs, and answers by the second"
+TURN = "hooks of the kernel"
 WORK = 300
 TOTAL = "SELECT coalesce(CAST(sum(calls) AS BIGINT), 0) FROM intervals WHERE name = 'getppid'"
 MAGIC = 0x57485446
@@ -28,7 +27,7 @@ class Daemon:
     """`fathom watch` with a socket of its own."""
 
     def __init__(self, box: Box, *options: object, trace: Path | None = None) -> None:
-        needs_kernel(box)
+        box.needs_layer("syscall")
         self.box = box
         self.env = {"FATHOM_SOCKET": str(box.root / "w.sock")}
         self.trace = trace or box.trace
@@ -178,7 +177,7 @@ def test_restart(box: Box) -> None:
 
 def test_daemons_that_are_none(box: Box) -> None:
     """Nothing there, a file, a dead one, a hung one, a stranger's: the program does not care."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     place = box.root / "x.sock"
     env = {"FATHOM_SOCKET": str(place)}
 
@@ -278,7 +277,7 @@ def test_user(box: Box) -> None:
     if os.geteuid() != 0:
         raise Skipped("only root can become another user")
     box.root.chmod(0o777)
-    needs_kernel(box)
+    box.needs_layer("syscall")
     program = box.kit.victim("kernel")
     if not os.access(program.parent, os.X_OK):
         raise Skipped(f"{program.parent} is closed to others")
@@ -308,7 +307,7 @@ def make_group() -> Path:
 
 def test_control_group(box: Box) -> None:
     """Who is moved into it, and what begins there; not who is outside."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     group = make_group()
     try:
         (group / "below").mkdir()
@@ -366,7 +365,7 @@ def container(box: Box) -> Iterator[str]:
 
 def test_container(box: Box) -> None:
     """What runs in it and what is brought into it; numbers of processes are the machine's. Nobody outside."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     with container(box) as number:
         runc = ("runc", "--root", box.root / "runc")
         with watching(box, "--container", number[:12]) as daemon:
@@ -387,7 +386,7 @@ def test_container(box: Box) -> None:
 
 def test_settings(box: Box) -> None:
     """A file of settings; options win; it is read again on demand, and what is wrong with it is said with its line."""
-    needs_kernel(box)
+    box.needs_layer("syscall")
     config = box.root / "watch.yaml"
     config.write_text("layers: [syscall]\ninterval: 50ms\nfilter: call=*\n")
     with watching(box, "--config", config, "--interval", "100ms") as daemon:
@@ -495,7 +494,7 @@ def test_ranks(box: Box) -> None:
     mpirun = shutil.which("mpirun")
     if not mpirun:
         raise Skipped("mpirun is missing (Debian: openmpi-bin)")
-    needs_kernel(box)
+    box.needs_layer("syscall")
     (box.dir / "data").write_bytes(bytes(4096))
     free = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     script = f"{box.kit.victim('kernel')} 1 0 {WORK}; sleep 0.5"  # the environment is asked for in a moment

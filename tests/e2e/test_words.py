@@ -28,7 +28,6 @@ from sentences import (
     slips,
     summary_claims,
 )
-from test_kernel import needs_kernel
 
 TOP = Path(__file__).resolve().parent.parent.parent
 GOLDENS = sorted(path for path in (TOP / "tests" / "golden").glob("*.txt") if path.stem != "narrow")
@@ -255,7 +254,7 @@ def test_words_on_sums_of_the_heap(box: Box) -> None:
 
 @alone("counts what the kernel does")
 def test_words_on_the_kernel(box: Box) -> None:
-    needs_kernel(box)
+    box.needs_layer("syscall")
     # Layers that see the same calls: which of them a row means, tests of the kernel's layers ask.
     without = ("top_functions",)
     check_program(box, box.kit.victim("storm"), 2, 3, 200, options=("--layers", "+syscall"), without=without)
