@@ -53,8 +53,8 @@ class Store {
   Status stream(const std::string& sql, const sql::OnRows& on_rows,
                 const sql::Parameters& parameters = {});
   Status stream_chunks(const std::string& sql, const sql::OnChunk& on_chunk);
-  // Of ours, about tables of the recordings, `losses` and the views of rule_views.h alone: those of
-  // reports are made for the first question of another kind.
+  // Of ours, about tables of the recordings, `losses` and the views of rule_views.h alone: it makes
+  // none of those of reports.
   Result<Table> query_sums(const std::string& sql);
   Result<Table> query_untrusted(const std::string& sql, const sql::Parameters& parameters = {});
   Status stream_untrusted(const std::string& sql, const sql::OnRows& on_rows,
