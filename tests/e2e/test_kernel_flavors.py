@@ -16,7 +16,7 @@ TURN = "hooks of the kernel"
 @contextmanager
 def without(box: Box, what: str) -> Iterator[None]:
     """As if this kernel had none of it."""
-    test_kernel.box.needs_layer("syscall")
+    box.needs_layer("syscall")
     os.environ["FATHOM_KERNEL_WITHOUT"] = what
     try:
         yield
@@ -77,7 +77,7 @@ def test_daemon(box: Box) -> None:
 
 def test_same_rows(box: Box) -> None:
     """What a program does that does the same each time: every row of it, by both kinds of hooks."""
-    test_kernel.box.needs_layer("syscall")
+    box.needs_layer("syscall")
     script = (
         "dd if=/dev/zero of=out bs=64K count=8 conv=fsync status=none; dd if=out of=copy bs=512 status=none; rm out"
     )
