@@ -64,12 +64,19 @@ Status Sender::add(const std::string& job, const ProfileRow& row) {
 
 Status Sender::flush(const std::string& job) {
   if (sums_.empty()) return {};
-  return send({.place = {}, .job = job, .kind = {}, .id = {}, .rows = sums_.take(), .records = {}});
+  Letter letter;
+  letter.job = job;
+  letter.rows = sums_.take();
+  return send(std::move(letter));
 }
 
 Status Sender::add_record(const std::string& job, const std::string& kind,
                           const std::string& record) {
-  return send({.place = {}, .job = job, .kind = kind, .id = {}, .rows = {}, .records = {record}});
+  Letter letter;
+  letter.job = job;
+  letter.kind = kind;
+  letter.records = {record};
+  return send(std::move(letter));
 }
 
 Result<BatchId> Sender::next_id() {

@@ -221,7 +221,9 @@ Table comparison_table(std::span<const ProfileFigures> all) {
       row.push_back(cell_of(amount.typical, columns.measure));
       row.push_back(cell_of(amount.peak, columns.measure));
     }
-    row.push_back(one.overhead ? Value((*one.overhead - 1) * kPercent) : Value());
+    Value overhead;
+    if (one.overhead) overhead = (*one.overhead - 1) * kPercent;
+    row.push_back(std::move(overhead));
     for (const std::string* text :
          {&one.requests.cpu, &one.requests.memory, &one.limits.cpu, &one.limits.memory})
       row.push_back(cell_of(*text));

@@ -24,7 +24,7 @@ class Suite {
   Result<SuiteResult> run() {
     result_.run = plan_.run;
     FATHOM_ASSIGN(std::vector<SuiteItem> items, items_of(spec_));
-    for (SuiteItem& item : items) result_.items.push_back({.item = std::move(item)});
+    for (SuiteItem& item : items) result_.items.emplace_back().item = std::move(item);
     submitted_.resize(spec_.entries.size());
     if (const Status went = go(); !went) {
       cancel_all();
