@@ -127,7 +127,8 @@ std::optional<analysis::Insight> insight_of(const std::string& text) {
                            .says = std::string(texts[2]),
                            .gain_ns = *gain,
                            .gain = std::string(texts[3]),
-                           .advice = std::string(texts[4])};
+                           .advice = std::string(texts[4]),
+                           .place = {}};
 }
 
 }  // namespace
