@@ -152,8 +152,8 @@ Status add_words(Store& store, Report& report) {
   const std::int64_t most = int_of(row[3]);
   const std::int64_t median = int_of(row[4]);
   report.words.push_back(fmt::format(
-      "{} {} was busy for {}, the median is {}: the others were {} ahead of it.",
-      ranked ? "Rank" : "Process", int_of(row[2]), human_ns(static_cast<double>(most)),
+      "The slowest was {} {}, busy for {}; the median is {}: the others were {} ahead of it.",
+      ranked ? "rank" : "process", int_of(row[2]), human_ns(static_cast<double>(most)),
       human_ns(static_cast<double>(median)), human_ns(static_cast<double>(most - median))));
   return {};
 }

@@ -67,10 +67,10 @@ class RanksTest : public ::testing::Test {
   void expect_slow(const std::string& ahead) {
     EXPECT_EQ(order_.at(0), 2);
     ASSERT_EQ(words_.size(), 1U);
-    EXPECT_NE(words_[0].find("Rank 2 was busy for"), std::string::npos) << words_[0];
+    EXPECT_NE(words_[0].find("The slowest was rank 2, busy for"), std::string::npos) << words_[0];
     EXPECT_NE(words_[0].find("the others were " + ahead + " ahead of it"), std::string::npos)
         << words_[0];
-    EXPECT_NE(accused_.find("Rank 2 was busy for"), std::string::npos) << accused_;
+    EXPECT_NE(accused_.find("The slowest was rank 2, busy for"), std::string::npos) << accused_;
   }
   void expect_even() {
     EXPECT_EQ(order_.size(), 4U);

@@ -2,7 +2,7 @@
 -- severity: high
 -- of: processes 2
 -- title: One rank is slower than the others
--- says: Rank {rank:text} was busy for {most:ns}; the median of {ranks:count rank} is {median:ns}, so that the others were {gain:ns} ahead of it
+-- says: The slowest was rank {rank:text}, busy for {most:ns}; the median of {ranks:count rank} is {median:ns}, so that the others were {gain:ns} ahead of it
 -- gain: what the slowest rank took beyond the median, for every rank that waits for it
 -- place: events where host IS NOT DISTINCT FROM {host:sql} AND pid = {pid:sql}
 -- try: compare its files and functions with another rank's (fathom report TRACE functions --by pid)
