@@ -129,6 +129,16 @@ TEST(RequestReader, WhatIsNoHttpIsRefusedAtOnce) {
   EXPECT_EQ(refused_with(post("Expect: a miracle\r\n", "")), 417);
 }
 
+TEST(RequestReader, WhatIsNoHttpIsRefusedAtOnceLaterToo) {
+  RequestReader reader(Limits{});
+  feed(reader, kGet);
+  ASSERT_EQ(reader.stage(), Stage::kDone);
+  reader.next();
+  reader.feed("SSH-2.0-OpenSSH_9.2\r\n");
+  ASSERT_EQ(reader.stage(), Stage::kRefused);
+  EXPECT_EQ(reader.refused().status, 400);
+}
+
 TEST(RequestReader, TheOldWireIsRecognised) {
   RequestReader reader(Limits{});
   reader.feed("{");

@@ -251,6 +251,8 @@ TEST_F(Routes, RecordingsAreKeptByContent) {
   EXPECT_EQ(send(hash, "hullo"), 400);
   EXPECT_EQ(status(site_.ask("PUT", "/api/v1/contents/" + hash, "hello")), 400) << "no length";
   EXPECT_EQ(send(hash, "hello"), 201);
+  const std::string of_nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+  EXPECT_EQ(send(of_nothing, ""), 201) << "an empty file is one, too";
   EXPECT_EQ(status(site_.ask("PUT", "/api/v1/recordings/other", manifest)), 400);
   for (int again = 0; again < 2; ++again) EXPECT_EQ(status(site_.ask("PUT", one, manifest)), 201);
   EXPECT_EQ(site_.ask("GET", "/api/v1/recordings").body.text, "{\"recordings\":[\"r\"]}\n");

@@ -130,6 +130,26 @@ TEST(Jenkins, WhoIsRefusedHearsWhy) {
   }
 }
 
+// A job that others changed is made anew; one that cannot be read is left alone.
+TEST(Jenkins, TheJobIsWrittenWhereItIsAnotherOne) {
+  const auto wrote = [](int status) {
+    std::string written;
+    JenkinsExecutor executor = executor_of([&](const WebRequest& request) -> WebReply {
+      if (request.method == "POST") {
+        written = request.path;
+        return {200, {}, ""};
+      }
+      return has(request, "crumb") ? WebReply{404, {}, ""} : WebReply{status, {}, "<project/>"};
+    });
+    (void)executor.check();
+    return written;
+  };
+  EXPECT_NE(wrote(200).find("/config.xml"), std::string::npos) << wrote(200);
+  EXPECT_NE(wrote(404).find("/createItem?name="), std::string::npos) << wrote(404);
+  EXPECT_EQ(wrote(403), "");
+  EXPECT_EQ(wrote(500), "");
+}
+
 TEST(Jenkins, PathsAndSecrets) {
   std::vector<WebRequest> asked;
   JenkinsExecutor executor = executor_of([&](const WebRequest& request) {

@@ -191,6 +191,17 @@ TEST(Suite, AnExecutorMayBeSilentForAWhile) {
   EXPECT_FALSE(run_suite(spec, stage, kPlan, patient()));
 }
 
+TEST(Suite, WhatWasSubmittedIsCancelledWhereTheRestCannotBe) {
+  Stage stage;
+  stage.fate = [&](const Work& work) {
+    stage.broken = true;
+    return work.id == "run.0.1" ? Stage::lost("n1") : Stage::running();
+  };
+  const SuiteSpec spec = spec_of("benchmarks: [{command: [p], repetitions: 2}]");
+  EXPECT_FALSE(run_suite(spec, stage, kPlan, patient()));
+  EXPECT_THAT(stage.cancelled, testing::Contains("run.1.1"));
+}
+
 TEST(Suite, AgentsMeasureForAJob) {
   Stage stage;
   const SuiteSpec spec = spec_of(
