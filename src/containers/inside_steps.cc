@@ -3,6 +3,7 @@
 // the background ignores SIGINT, and while it waits for the foreground it hears nothing.
 #include "containers/inside_steps.h"
 
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -72,6 +73,7 @@ bool InsideSteps::has_ended(pid_t child, StepEnd& end) {
   int status = 0;
   pid_t ended = 0;
   while ((ended = ::waitpid(-1, &status, WNOHANG)) > 0) {
+    if (ended == helper_) helper_ = 0;
     if (ended != child) continue;
     end.status = WIFEXITED(status) ? WEXITSTATUS(status) : kBySignal + WTERMSIG(status);
     return true;
@@ -114,6 +116,22 @@ Status InsideSteps::run_writer(const std::function<int()>& work) {
   }
   if (end.status == 0) return {};
   return Error{Code::kIo, "a result could not be written", ""};
+}
+
+Status InsideSteps::begin_helper(const std::function<int()>& work) {
+  const auto until_we_end = [&work] {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    return work();
+  };
+  FATHOM_ASSIGN(helper_, start(until_we_end, taken_));
+  return {};
+}
+
+void InsideSteps::end_helper() {
+  if (helper_ == 0) return;
+  (void)::kill(helper_, SIGKILL);
+  (void)::waitpid(helper_, nullptr, 0);
+  helper_ = 0;
 }
 
 }  // namespace fathom::containers

@@ -29,6 +29,9 @@ class InsideSteps {
  public:
   // From here on signals wait until a step runs. Once per process, before it has threads.
   InsideSteps();
+  ~InsideSteps() { end_helper(); }
+  InsideSteps(const InsideSteps&) = delete;
+  InsideSteps& operator=(const InsideSteps&) = delete;
 
   // `work` gives the child's exit status; the child is `fathom run`, which hands signals on. After
   // a SIGTERM of the engine the application has `grace` until it is killed: the engine kills us
@@ -37,17 +40,22 @@ class InsideSteps {
   // Signals do not end it.
   Status run_writer(const std::function<int()>& work);
 
+  // A process beside the steps, which nobody waits for; it ends with us.
+  Status begin_helper(const std::function<int()>& work);
+  void end_helper();
+
   // Whether somebody asked us to end.
   [[nodiscard]] bool was_told_to_end() const { return told_to_end_; }
 
  private:
   Result<pid_t> start(const std::function<int()>& work, const sigset_t& mask);
-  static bool has_ended(pid_t child, StepEnd& end);
+  bool has_ended(pid_t child, StepEnd& end);
   void take_signal(const siginfo_t& info, pid_t child, StopSequence& stop);
 
   sigset_t taken_{};
   sigset_t original_{};
   bool told_to_end_ = false;
+  pid_t helper_ = 0;  // 0: there is none
 };
 
 }  // namespace fathom::containers

@@ -24,6 +24,7 @@
 #include "containers/safe_mount.h"
 #include "containers/second_document.h"
 #include "containers/text_finder.h"
+#include "fleet/listen_address.h"
 #include "session/event_options.h"
 #include "session/layer_plan.h"
 
@@ -31,6 +32,7 @@ namespace fathom::containers {
 namespace {
 
 constexpr std::size_t kMostBytes = 1U << 20U;  // of a file; nobody writes a larger one by hand
+constexpr std::size_t kMostOutputs = 100;
 constexpr char kForm[] = "see docs/containers.md for the format";
 
 constexpr KeyName kKeys[] = {
@@ -71,6 +73,10 @@ bool is_user(std::string_view text) {
   if (!is_plain_name(text.substr(0, colon))) return false;
   return colon == std::string_view::npos || is_plain_name(text.substr(colon + 1));
 }
+
+bool is_path(std::string_view text) { return text.starts_with('/'); }
+
+bool is_target(std::string_view text) { return check_target(std::string(text)).has_value(); }
 
 using Read = std::function<Status(const YAML::Node&)>;
 using Keys = std::map<std::string, Read, std::less<>>;
@@ -395,39 +401,28 @@ class Reader {
     return number_into(all.gpus, 0)(value);
   }
 
-  Status read_results(const YAML::Node& value, Instructions& all) const {
-    FATHOM_ASSIGN(all.results, text(value));
-    const Status fits = check_target(all.results);
-    return fits ? Status() : wrong(value, "'results' must be a path inside the container");
-  }
-
-  Status read_outputs(const YAML::Node& value, Instructions& all) const {
-    constexpr std::size_t kMost = 100;
-    if (!value.IsSequence() || value.size() == 0 || value.size() > kMost)
-      return wrong(value, "'outputs' must be a list of 1 to 100 paths");
-    for (const auto& one : value) {
-      FATHOM_ASSIGN(std::string path, text(one));
-      all.outputs.push_back(std::move(path));
-    }
-    return {};
+  // A list of 1 to `most` texts; else the words.
+  Read some_texts_into(std::vector<std::string>& place, std::size_t most, std::string words) const {
+    return [this, &place, most, words = std::move(words)](const YAML::Node& value) -> Status {
+      if (!value.IsSequence() || value.size() == 0 || value.size() > most)
+        return wrong(value, words);
+      return texts_into(place)(value);
+    };
   }
 
   Status read_count(const YAML::Node& value, Instructions& all) const {
     constexpr std::size_t kMost = 32;
-    if (!value.IsSequence() || value.size() == 0 || value.size() > kMost)
-      return wrong(value, "'count' must be a list of 1 to 32 events of perf");
-    for (const auto& one : value) {
-      FATHOM_ASSIGN(std::string event, text(one));
-      const Status known = session::check_counted(event);
-      if (!known || event.empty())
-        return wrong(one, known ? "an event needs a name" : escape_control(known.error().message));
-      all.count.push_back(std::move(event));
+    FATHOM_TRY(some_texts_into(all.count, kMost,
+                               "'count' must be a list of 1 to 32 events of perf")(value));
+    for (std::size_t i = 0; i < all.count.size(); ++i) {
+      const Status known = session::check_counted(all.count[i]);
+      if (all.count[i].empty()) return wrong(value[i], "an event needs a name");
+      if (!known) return wrong(value[i], escape_control(known.error().message));
     }
     return {};
   }
 
   Keys keys_of(Instructions& all) const {
-    const auto is_path = [](std::string_view text) { return text.starts_with('/'); };
     Keys keys;
     keys["image"] = text_into(all.image, is_image_name, "not a valid image name");
     keys["command"] = [this, &all](const YAML::Node& at) { return read_command(at, all); };
@@ -440,8 +435,10 @@ class Reader {
     keys["tty"] = flag_into(all.tty);
     keys["mounts"] = [this, &all](const YAML::Node& at) { return read_mounts(at, all); };
     keys["data"] = [this, &all](const YAML::Node& at) { return read_data(at, all); };
-    keys["results"] = [this, &all](const YAML::Node& at) { return read_results(at, all); };
-    keys["outputs"] = [this, &all](const YAML::Node& at) { return read_outputs(at, all); };
+    keys["results"] =
+        text_into(all.results, is_target, "'results' must be a path inside the container");
+    keys["outputs"] =
+        some_texts_into(all.outputs, kMostOutputs, "'outputs' must be a list of 1 to 100 paths");
     keys["limits"] = [this, &all](const YAML::Node& at) { return read_limits(at, all); };
     keys["network"] = text_into(all.network, is_plain_name,
                                 "not a valid network name: none, host, bridge or one of yours");
@@ -483,11 +480,7 @@ bool is_image_name(std::string_view name) {
 }
 
 bool is_metrics_place(std::string_view text) {
-  constexpr std::int64_t kMostPort = 65535;
-  const std::size_t colon = text.rfind(':');
-  const std::string_view port = colon == std::string_view::npos ? text : text.substr(colon + 1);
-  const Result<std::int64_t> number = parse_int(port);
-  return colon != 0 && number && *number >= 0 && *number <= kMostPort;
+  return fleet::parse_address(std::string(text), "'metrics'").has_value();
 }
 
 bool has_usual_results(const Instructions& wanted) {

@@ -1,66 +1,69 @@
 // SPDX-License-Identifier: MIT
-// What a run needs at this moment, in Prometheus' text format, over HTTP: for who looks on while
-// `fathom container run` works. The container may have no network: this is served on the host.
+// What a run needs at this moment, and the counters that the application tells, in Prometheus' text
+// format: for who looks on while a run goes on. Read from the run's recording, as `fathom top`
+// does, when somebody asks: nobody who asks, and nothing is done.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <span>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <thread>
 
-#include "base/files.h"
+#include "analysis/live/live_recording.h"
 #include "base/result.h"
-#include "sources/source.h"
-#include "trace/rows/batch.h"
-#include "trace/rows/strings.h"
+#include "containers/metrics_door.h"
 
 namespace fathom::containers {
 
+struct MeasuredRun {
+  std::string application;
+  std::string kind;       // "probed" or "plain"
+  std::string recording;  // its directory; may be made later
+};
+
 class LiveMetrics {
  public:
-  // `where` is [ADDRESS:]PORT: loopback unless it says something else; port 0 is any free one.
-  static Result<std::unique_ptr<LiveMetrics>> serve(const std::string& where);
-  LiveMetrics() = default;  // serves nobody: for tests of text()
+  static constexpr std::int64_t kPauseNs = 900'000'000;  // between two looks
+  explicit LiveMetrics(std::int64_t pause_ns = kPauseNs) : pause_ns_(pause_ns) {}
 
-  // From now on values are of this run; those of the one before are forgotten.
-  void begin_run(const std::string& application, std::string_view kind);
-  // The last value of each series of the whole run; those of single processes are left out.
-  void take(const trace::Strings& strings, std::span<const trace::CounterRow> rows);
-  [[nodiscard]] std::string text() const;
-  [[nodiscard]] const std::string& address() const { return address_; }  // "127.0.0.1:9100"
+  // From now on values are of this run; those of the one before are forgotten. Any thread.
+  void begin_run(MeasuredRun run);
+  // One thread at a time. Where nothing can be read any more, the last values.
+  std::string text();
 
  private:
-  struct Series {
-    std::string unit;
-    double value = 0;
-  };
-  void work(const std::stop_token& stop) const;
-  void answer(int connection) const;
+  void take_begun();
+  Result<std::string> look();
 
-  mutable std::mutex mutex_;
-  std::map<std::string, Series, std::less<>> series_;  // by name
-  std::string labels_;
-  std::string address_;
-  Fd door_;
+  std::mutex mutex_;
+  std::optional<MeasuredRun> begun_;  // guarded by mutex_
+  MeasuredRun run_;
+  std::optional<analysis::LiveRecording> live_;
+  std::int64_t pause_ns_;
+  std::int64_t next_look_ns_ = 0;
+  std::string text_;
+};
+
+// The page at `[ADDRESS:]PORT`, until this is gone.
+class ServedMetrics {
+ public:
+  static Result<std::unique_ptr<ServedMetrics>> begin(const std::string& where);
+
+  [[nodiscard]] LiveMetrics& metrics() { return metrics_; }
+  [[nodiscard]] const std::string& address() const { return door_.address(); }
+
+ private:
+  explicit ServedMetrics(MetricsDoor door);
+
+  MetricsDoor door_;
+  LiveMetrics metrics_;
   std::jthread thread_;  // last: it ends before what it uses
 };
 
-// A source whose counters are also live metrics.
-class TappedSource final : public sources::Source {
- public:
-  TappedSource(sources::Source& source, LiveMetrics& metrics)
-      : source_(source), metrics_(metrics) {}
-  Status start(const sources::SourceContext& /*context*/) override { return {}; }
-  void stop() override {}
-  void drain(trace::Strings& strings, trace::HostRows& rows) override;
-
- private:
-  sources::Source& source_;
-  LiveMetrics& metrics_;
-};
+// What is known of the run at this moment.
+[[nodiscard]] std::string prometheus_text(const analysis::Activity& activity,
+                                          const MeasuredRun& run);
 
 }  // namespace fathom::containers

@@ -115,8 +115,7 @@ Status LocalRunner::make_group() {
   group_.emplace(std::move(*group));
   FATHOM_ASSIGN(recorder_, Recorder::begin({.directory = run_.recording,
                                             .plan = context_.plan,
-                                            .command = context_.wanted.command,
-                                            .metrics = context_.metrics}));
+                                            .command = context_.wanted.command}));
   return {};
 }
 

@@ -8,7 +8,6 @@
 
 #include "base/result.h"
 #include "containers/instructions.h"
-#include "containers/live_metrics.h"
 #include "containers/one_run.h"
 #include "session/layer_plan.h"
 #include "session/signal_queue.h"
@@ -20,7 +19,6 @@ struct LocalContext {
   session::SignalQueue& signals;
   std::string layers;              // as --layers of `fathom run`; "": its usual ones
   const session::LayerPlan& plan;  // of a run from outside
-  LiveMetrics* metrics = nullptr;  // of such a run, too
 };
 
 // kDenied: the program could not be started (refusal_status). Nothing is left behind then.

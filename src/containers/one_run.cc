@@ -155,8 +155,7 @@ Status Runner::prepare() {
                                             .command = command_of(context_.wanted, context_.image),
                                             .mount = probed ? &*mount_ : nullptr,
                                             .library = context_.library,
-                                            .count = probed ? wanted_events() : "",
-                                            .metrics = context_.metrics}));
+                                            .count = probed ? wanted_events() : ""}));
   return {};
 }
 

@@ -14,7 +14,6 @@
 #include "containers/engine.h"
 #include "containers/instructions.h"
 #include "containers/kept_outputs.h"
-#include "containers/live_metrics.h"
 #include "session/layer_plan.h"
 #include "session/signal_queue.h"
 
@@ -49,7 +48,6 @@ struct RunContext {
   session::SignalQueue& signals;
   const session::LayerPlan& plan;  // of its kind
   std::string library;             // of probed runs
-  LiveMetrics* metrics = nullptr;
 };
 
 // kDenied: the engine did not start it (refusal_status); kUnavailable: the engine has gone. Nothing

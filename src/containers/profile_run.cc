@@ -17,6 +17,7 @@
 #include "containers/container_plan.h"
 #include "containers/data_hash.h"
 #include "containers/dftracer_log.h"
+#include "containers/live_metrics.h"
 #include "containers/local_run.h"
 #include "containers/one_run.h"
 #include "containers/owner.h"
@@ -115,7 +116,7 @@ class Profiler {
   const ProfileHooks& hooks_;
   ImageFacts image_;
   session::LayerPlan probed_, plain_;
-  std::unique_ptr<LiveMetrics> metrics_;  // nullptr: nobody asked
+  std::unique_ptr<ServedMetrics> metrics_;  // nullptr: nobody asked
   std::string library_, data_hash_;
   std::string local_layers_;  // of a command, as --layers
   std::string id_ = random_id().substr(0, 8);
@@ -163,7 +164,7 @@ Status Profiler::prepare() {
   const Instructions& wanted = options_.wanted;
   FATHOM_TRY(check_folder(options_.folder, options_.force));
   if (!wanted.metrics.empty()) {
-    FATHOM_ASSIGN(metrics_, LiveMetrics::serve(wanted.metrics));
+    FATHOM_ASSIGN(metrics_, ServedMetrics::begin(wanted.metrics));
     if (hooks_.tell) hooks_.tell("metrics are at http://" + metrics_->address() + "/metrics");
   }
   if (engine_ == nullptr) {
@@ -201,21 +202,20 @@ Result<OneEnding> Profiler::run_one_of(RunKind kind, const std::string& folder,
       !wanted.outputs.empty() || (engine_ != nullptr && has_usual_results(wanted));
   if (may_have_outputs && folder == options_.folder)
     run.outputs = join_path(folder, "outputs-" + number);
-  if (metrics_) metrics_->begin_run(application_name(wanted), name_of(kind));
+  if (metrics_)
+    metrics_->metrics().begin_run({application_name(wanted), name_of(kind), run.recording});
   if (engine_ == nullptr)
     return run_local({.wanted = wanted,
                       .signals = signals_,
                       .layers = kind == RunKind::kProbed ? local_layers_ : kPlainLayers,
-                      .plan = plain_,
-                      .metrics = metrics_.get()},
+                      .plan = plain_},
                      run);
   return run_one({.engine = *engine_,
                   .wanted = wanted,
                   .image = image_,
                   .signals = signals_,
                   .plan = plan_of(kind),
-                  .library = library_,
-                  .metrics = metrics_.get()},
+                  .library = library_},
                  run);
 }
 

@@ -18,6 +18,7 @@ std::string profiler_script(const std::string& loader) {
 #   FATHOM_PROFILE_SECONDS=60   stops it then, and runs it once more without probes; 0: no limit
 #   FATHOM_PROFILE_GRACE=5      seconds from one signal to the next: SIGINT, SIGTERM, SIGKILL
 #   FATHOM_PROFILE_OUTPUT       another folder than /app/profile_output
+#   FATHOM_PROFILE_METRICS      [ADDRESS:]PORT to serve live values at, for Prometheus
 here=/app/.fathom
 if [ "$1" = -- ]; then
   shift

@@ -127,18 +127,8 @@ Status Recorder::open() {
   }
   FATHOM_TRY(hosts_.prepare(options_.plan.hosts, context()));
   hosts_.start(context(), recording_->pump().packer().manifest());
-  recording_->pump().start(drained());
+  recording_->pump().start(hosts_.pointers());
   return {};
-}
-
-std::vector<sources::Source*> Recorder::drained() {
-  std::vector<sources::Source*> all = hosts_.pointers();
-  if (options_.metrics == nullptr) return all;
-  for (sources::Source*& one : all) {
-    taps_.push_back(std::make_unique<TappedSource>(*one, *options_.metrics));
-    one = taps_.back().get();
-  }
-  return all;
 }
 
 sources::SourceContext Recorder::context() const {

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "base/result.h"
-#include "containers/live_metrics.h"
 #include "containers/private_mount.h"
 #include "session/host_sources.h"
 #include "session/layer_plan.h"
@@ -35,7 +34,6 @@ struct RecorderOptions {
   const PrivateMount* mount = nullptr;  // nullptr: recorded from outside alone
   std::string library = {};             // on this machine; "": likewise
   std::string count = {};               // events of perf to count over time, as `stat -e`
-  LiveMetrics* metrics = nullptr;       // shows what is counted; nullptr: nobody looks
 };
 
 struct Ending {
@@ -67,7 +65,6 @@ class Recorder {
   explicit Recorder(RecorderOptions options) : options_(std::move(options)) {}
   Status open();
   [[nodiscard]] sources::SourceContext context() const;
-  std::vector<sources::Source*> drained();
   void note_uncovered(const trace::Totals& totals, trace::Manifest& manifest) const;
 
   RecorderOptions options_;
@@ -75,7 +72,6 @@ class Recorder {
   std::shared_ptr<GateCaller> program_;  // shared with who names functions
   std::string obstacle_;                 // why the library does not enter it
   std::unique_ptr<session::Broker> broker_;
-  std::vector<std::unique_ptr<TappedSource>> taps_;  // of the pump
   std::unique_ptr<session::WatchRecording> recording_;
   session::HostSources hosts_;
   bool follows_ = false;

@@ -47,12 +47,6 @@ constexpr std::size_t kPiece = std::size_t{64} << 10;
 constexpr std::chrono::milliseconds kFirstPause{100};
 constexpr std::chrono::milliseconds kLongestPause{5'000};
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool same_letters(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, lower, lower);
-}
-
 bool may_repeat(const HttpRequest& request) {
   return request.repeatable || request.method == "GET" || request.method == "HEAD" ||
          request.method == "PUT" || request.method == "DELETE";
@@ -293,12 +287,6 @@ std::chrono::milliseconds scattered(std::chrono::milliseconds pause) {
 }
 
 }  // namespace
-
-std::string_view HttpAnswer::header(std::string_view name) const {
-  const auto found = std::ranges::find_if(
-      headers, [&](const HttpHeader& header) { return same_letters(header.name, name); });
-  return found == headers.end() ? std::string_view() : std::string_view(found->value);
-}
 
 HttpClient::HttpClient(std::unique_ptr<Connection> connection)
     : connection_(std::move(connection)) {}

@@ -18,13 +18,9 @@
 
 #include "base/files.h"
 #include "base/result.h"
+#include "fleet/http_head.h"
 
 namespace fathom::fleet {
-
-struct HttpHeader {
-  std::string name;
-  std::string value;
-};
 
 struct HttpRequest {
   std::string method = "GET";
@@ -42,7 +38,9 @@ struct HttpAnswer {
   std::string body = {};
 
   // The value of the first such header, in any case; "" where there is none.
-  [[nodiscard]] std::string_view header(std::string_view name) const;
+  [[nodiscard]] std::string_view header(std::string_view name) const {
+    return value_of(headers, name);
+  }
 };
 
 struct HttpOptions {

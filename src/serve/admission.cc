@@ -3,54 +3,13 @@
 // are missing: programs with a token of their own send none.
 #include "serve/admission.h"
 
-#include <unistd.h>
-
-#include <algorithm>
-#include <array>
-
 #include "base/text.h"
 
 namespace fathom::serve {
 namespace {
 
-constexpr std::string_view kLoopback[] = {"localhost", "127.0.0.1", "[::1]"};
-
-std::string small(std::string_view text) {
-  std::string made(text);
-  for (char& c : made) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return made;
-}
-
-bool is_digits(std::string_view text) {
-  return std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
-
-bool is_number(std::string_view host) {
-  if (host.starts_with('[')) return true;
-  const std::vector<std::string_view> parts = split(host, '.');
-  return parts.size() == 4 && std::ranges::all_of(parts, [](std::string_view part) {
-           return !part.empty() && part.size() <= 3 && is_digits(part);
-         });
-}
-
-std::string own_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? small(name.data()) : "";
-}
-
-bool is_known(const Admission& admission, const std::string& host) {
-  return std::ranges::find(admission.hosts, host) != admission.hosts.end() ||
-         (admission.any_number && is_number(host));
-}
-
-// As many as there are: only one is no trick.
-std::size_t count_of(const Head& head, std::string_view name) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      head.headers, [&](const Header& header) { return same_letters(header.name, name); }));
-}
-
 bool looks_at_host(const Admission& admission, const Head& head) {
-  if (admission.hosts.empty()) return false;
+  if (admission.hosts.names.empty()) return false;
   return !admission.frees_programs || !cookie_values(head, admission.cookie).empty();
 }
 
@@ -74,46 +33,19 @@ bool is_own_site(const Head& head) {
 
 }  // namespace
 
-std::string host_name(std::string_view header) {
-  std::string_view host = header;
-  std::string_view port;
-  if (host.starts_with('[')) {
-    const std::size_t end = host.find(']');
-    if (end == std::string_view::npos) return {};
-    port = host.substr(end + 1);
-    host = host.substr(0, end + 1);
-  } else if (const std::size_t colon = host.find(':'); colon != std::string_view::npos) {
-    port = host.substr(colon);
-    host = host.substr(0, colon);
-  }
-  if (!port.empty() && (port[0] != ':' || port.size() > 6 || !is_digits(port.substr(1)))) return {};
-  return small(host);
-}
-
 Admission admission_for(const std::string& listen_host, bool is_unspecified) {
-  Admission admission;
-  for (const std::string_view name : kLoopback) admission.hosts.emplace_back(name);
-  admission.any_number = is_unspecified;
-  add_host(admission, is_unspecified ? own_name() : listen_host);
-  return admission;
-}
-
-void add_host(Admission& admission, const std::string& name) {
-  std::string host = small(name);
-  if (host.find(':') != std::string::npos && !host.starts_with('[')) host = "[" + host + "]";
-  if (!host.empty()) admission.hosts.push_back(std::move(host));
+  return {.hosts = fleet::host_names_for(listen_host, is_unspecified)};
 }
 
 std::optional<Response> refuse_stranger(const Admission& admission, const Head& head,
                                         bool is_program) {
   if (admission.frees_programs && is_program) return std::nullopt;
-  if (looks_at_host(admission, head) &&
-      (count_of(head, "host") != 1 || !is_known(admission, host_name(head.header("host")))))
+  if (looks_at_host(admission, head) && !admission.hosts.fit(head))
     return refusal(421,
                    "this server is not known by the name in the header Host; use the address that "
                    "it printed, or give fathom server its names (--name)",
                    "host");
-  if (count_of(head, "origin") > 0 && (count_of(head, "origin") > 1 || !is_own_origin(head)))
+  if (head.count("origin") > 0 && (head.count("origin") > 1 || !is_own_origin(head)))
     return refusal(403, "requests of pages from elsewhere (header Origin) are refused", "origin");
   if (is_api(head.target) && !is_own_site(head))
     return refusal(403, "requests of pages from elsewhere (header Sec-Fetch-Site) are refused",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which requests of browsers are refused whatever token they have. A page of somebody else's can
 // make a browser send requests to us; that browser says from where (Origin, Sec-Fetch-Site), and to
-// whom it believes to speak (Host: another name that leads to our address is an attack).
+// whom it believes to speak (Host, fleet/host_names.h).
 #pragma once
 
 #include <optional>
@@ -9,15 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include "fleet/host_names.h"
 #include "serve/http.h"
 
 namespace fathom::serve {
 
 struct Admission {
-  // Names that a Host header may have, without port and in small letters: none are looked at where
-  // this is empty.
-  std::vector<std::string> hosts = {};
-  bool any_number = false;  // and addresses as numbers, which no name server can be asked for
+  fleet::HostNames hosts = {};  // that a Host header may have; none are looked at without names
   // Programs with a token may use any name; the Host is looked at where the cookie comes along.
   bool frees_programs = false;
   std::string cookie = {};  // the name of the page's cookie; "": there is none
@@ -26,15 +24,10 @@ struct Admission {
 
 // Loopback names, and what somebody listens at.
 [[nodiscard]] Admission admission_for(const std::string& listen_host, bool is_unspecified);
-// Another name by which browsers may know this server.
-void add_host(Admission& admission, const std::string& name);
 
 // Why this request is none of ours; nullopt: it may go on. `is_program`: it has a token.
 [[nodiscard]] std::optional<Response> refuse_stranger(const Admission& admission, const Head& head,
                                                       bool is_program = false);
-
-// "127.0.0.1:80" and "[::1]:80" without their port, in small letters; "" for what is no host.
-[[nodiscard]] std::string host_name(std::string_view header);
 
 // All values of a cookie: browsers send those of every port of a host, so others may have set one.
 [[nodiscard]] std::vector<std::string_view> cookie_values(const Head& head, std::string_view name);

@@ -25,17 +25,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   static const Admission admission = admission_for("127.0.0.1", false);
   if (!refuse_stranger(admission, head)) {
-    const std::string host = host_name(head.header("host"));
+    const std::string host = fleet::host_name(head.header("host"));
     if (host != "localhost" && host != "127.0.0.1" && host != "[::1]") std::abort();
     const std::string_view origin = head.header("origin");
     if (!origin.empty() && origin != "null" && !origin.ends_with(head.header("host")) &&
         !same_letters(origin.substr(origin.find("//") + 2), head.header("host")))
       std::abort();
   }
-  const Admission server{.hosts = {"localhost"}, .frees_programs = true, .cookie = "a"};
+  const Admission server{.hosts = {.names = {"localhost"}}, .frees_programs = true, .cookie = "a"};
   const bool has_cookie = !cookie_values(head, "a").empty();
   if (refuse_stranger(server, head, /*is_program=*/true)) std::abort();
-  if (has_cookie && !refuse_stranger(server, head) && host_name(head.header("host")) != "localhost")
+  if (has_cookie && !refuse_stranger(server, head) &&
+      fleet::host_name(head.header("host")) != "localhost")
     std::abort();
   std::map<std::string, std::string> form;
   (void)parse_query(text, form);

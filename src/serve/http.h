@@ -14,26 +14,17 @@
 #include <vector>
 
 #include "base/files.h"
+#include "fleet/http_head.h"
 
 namespace fathom::serve {
 
 // What a token lets its owner do. Each may what stands before it, too.
 enum class Role { kNobody, kRead, kSubmit, kAdmin };
 
-struct Header {
-  std::string name;
-  std::string value;
-};
-
-// A request before its body.
-struct Head {
-  std::string method;
-  std::string target;  // as it came
-  std::vector<Header> headers;
-
-  // The value of the first such header, in any case; "" where there is none.
-  [[nodiscard]] std::string_view header(std::string_view name) const;
-};
+using Header = fleet::HttpHeader;
+using Head = fleet::HttpHead;  // of a request
+using fleet::same_letters;
+using fleet::status_words;
 
 struct Response;
 
@@ -92,15 +83,10 @@ class BodySink {
   BodySink& operator=(const BodySink&) = default;
 };
 
-[[nodiscard]] std::string_view status_words(int status);
-
 // {"error": "what is wrong"}, with the hint behind a semicolon.
 [[nodiscard]] Response refusal(int status, std::string_view what, std::string reason = {});
 // The status that fits the code.
 [[nodiscard]] Response refusal(const Error& error);
 [[nodiscard]] Response json_response(std::string text, int status = 200);
-
-// Whether two texts are the same in ASCII letters of any case.
-[[nodiscard]] bool same_letters(std::string_view a, std::string_view b);
 
 }  // namespace fathom::serve

@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Prometheus' text format: a HELP and a TYPE line for each family, then its samples.
+// Names and words of each family; how they are written is in fleet/prometheus.h.
 #include "serve/metrics.h"
 
-#include <fmt/format.h>
+#include "fleet/prometheus.h"
 
 namespace fathom::serve {
 namespace {
 
-void begin_family(std::string& out, std::string_view name, std::string_view type,
-                  std::string_view help) {
-  out += fmt::format("# HELP {0} {2}\n# TYPE {0} {1}\n", name, type, help);
-}
-
-template <class Number>
-void add_single(std::string& out, std::string_view name, std::string_view type,
-                std::string_view help, Number value) {
-  begin_family(out, name, type, help);
-  out += fmt::format("{} {}\n", name, value);
+template <class Count>
+double as_value(Count count) {
+  return static_cast<double>(count);
 }
 
 }  // namespace
@@ -73,32 +66,35 @@ void Metrics::close_stream() {
 
 std::string Metrics::text() const {
   const std::scoped_lock guard(mutex_);
-  std::string out;
-  begin_family(out, "fathom_requests_total", "counter", "Answered requests.");
+  fleet::PrometheusText out;
+  out.begin_family("fathom_requests_total", "counter", "Answered requests.");
   for (const auto& [key, count] : requests_) {
     const auto& [route, method, status] = key;
-    out += fmt::format("fathom_requests_total{{route=\"{}\",method=\"{}\",status=\"{}\"}} {}\n",
-                       route, method, status, count);
+    out.add("fathom_requests_total", as_value(count),
+            {{"route", route}, {"method", method}, {"status", std::to_string(status)}});
   }
-  begin_family(out, "fathom_refusals_total", "counter", "Requests refused by a limit or a token.");
+  out.begin_family("fathom_refusals_total", "counter", "Requests refused by a limit or a token.");
   for (const auto& [reason, count] : refusals_)
-    out += fmt::format("fathom_refusals_total{{reason=\"{}\"}} {}\n", reason, count);
-  begin_family(out, "fathom_batches_total", "counter", "Batches that the store has acknowledged.");
+    out.add("fathom_refusals_total", as_value(count), {{"reason", reason}});
+  out.begin_family("fathom_batches_total", "counter", "Batches that the store has acknowledged.");
   for (const auto& [kind, counts] : batches_)
-    out += fmt::format("fathom_batches_total{{kind=\"{}\"}} {}\n", kind, counts.first);
-  begin_family(out, "fathom_rows_total", "counter", "Rows and records in these batches.");
+    out.add("fathom_batches_total", as_value(counts.first), {{"kind", kind}});
+  out.begin_family("fathom_rows_total", "counter", "Rows and records in these batches.");
   for (const auto& [kind, counts] : batches_)
-    out += fmt::format("fathom_rows_total{{kind=\"{}\"}} {}\n", kind, counts.second);
-  begin_family(out, "fathom_store_seconds", "summary", "Time spent in calls of the store.");
-  out += fmt::format("fathom_store_seconds_sum {}\nfathom_store_seconds_count {}\n",
-                     std::chrono::duration<double>(store_time_).count(), store_calls_);
-  add_single(out, "fathom_received_bytes_total", "counter", "Bytes of request bodies.", received_);
-  add_single(out, "fathom_sent_bytes_total", "counter", "Bytes of answers' bodies.", sent_);
-  add_single(out, "fathom_connections_total", "counter", "Connections since the start.",
-             connections_made_);
-  add_single(out, "fathom_connections", "gauge", "Connections that are open.", connections_);
-  add_single(out, "fathom_event_streams", "gauge", "Clients of /api/v1/events.", streams_);
-  return out;
+    out.add("fathom_rows_total", as_value(counts.second), {{"kind", kind}});
+  out.begin_family("fathom_store_seconds", "summary", "Time spent in calls of the store.");
+  out.add("fathom_store_seconds_sum", std::chrono::duration<double>(store_time_).count());
+  out.add("fathom_store_seconds_count", as_value(store_calls_));
+  out.add_single("fathom_received_bytes_total", "counter", "Bytes of request bodies.",
+                 as_value(received_));
+  out.add_single("fathom_sent_bytes_total", "counter", "Bytes of answers' bodies.",
+                 as_value(sent_));
+  out.add_single("fathom_connections_total", "counter", "Connections since the start.",
+                 as_value(connections_made_));
+  out.add_single("fathom_connections", "gauge", "Connections that are open.",
+                 as_value(connections_));
+  out.add_single("fathom_event_streams", "gauge", "Clients of /api/v1/events.", as_value(streams_));
+  return out.text();
 }
 
 }  // namespace fathom::serve

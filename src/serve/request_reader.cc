@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The head is looked at by us (request_head.h); Beast takes the body apart: lengths and chunks.
+// The head is looked at by us (fleet/request_head.h); Beast takes the body apart: lengths and
+// chunks.
 #include "serve/request_reader.h"
 
 #include <boost/asio/buffer.hpp>
@@ -49,7 +50,7 @@ void RequestReader::advance_head() {
     if (buffer_[0] < 'A' || buffer_[0] > 'Z') return refuse(400, "this is not HTTP", "not HTTP");
     const std::size_t end = buffer_.find("\r\n");
     if (end != std::string::npos) {
-      if (const auto fault = check_first_line(std::string_view(buffer_).substr(0, end)))
+      if (const auto fault = fleet::check_first_line(std::string_view(buffer_).substr(0, end)))
         return refuse(fault->status, fault->what, "not HTTP");
       first_line_checked_ = true;
     }
@@ -65,7 +66,7 @@ void RequestReader::advance_head() {
 void RequestReader::take_head(std::size_t end) {
   const std::string text = buffer_.substr(0, end);
   buffer_.erase(0, end);
-  HeadOutcome outcome = parse_head(text);
+  fleet::HeadOutcome outcome = fleet::parse_head(text);
   if (outcome.fault) return refuse(outcome.fault->status, outcome.fault->what, "header");
   request_ = std::move(outcome.request);
   body_ = std::make_unique<BodyParser>();

@@ -14,11 +14,13 @@
 #include <string>
 #include <string_view>
 
+#include "fleet/request_head.h"
 #include "serve/http.h"
 #include "serve/limits.h"
-#include "serve/request_head.h"
 
 namespace fathom::serve {
+
+using fleet::RequestHead;
 
 // One thread at a time. No call fails: what cannot be understood is in stage kRefused.
 class RequestReader {

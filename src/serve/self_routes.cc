@@ -5,6 +5,7 @@
 #include <set>
 
 #include "fleet/model.h"
+#include "fleet/prometheus.h"
 #include "serve/openapi.h"
 #include "serve/routes.h"
 
@@ -29,7 +30,7 @@ Response describe(const Router& router) {
 
 Response measure(const Metrics& metrics) {
   Response response = json_response(metrics.text());
-  response.type = "text/plain; version=0.0.4; charset=utf-8";
+  response.type = fleet::kPrometheusType;
   return response;
 }
 

@@ -12,19 +12,14 @@
 #include <string>
 
 #include "base/result.h"
+#include "fleet/listen_address.h"
 #include "serve/limits.h"
 #include "serve/router.h"
 #include "serve/unix_socket.h"
 
 namespace fathom::serve {
 
-struct Address {
-  std::string host;  // "127.0.0.1", "::", "localhost"
-  std::uint16_t port = 0;
-};
-
-// "127.0.0.1:10000", "[::]:0", "localhost:1"; kUsage for anything else.
-Result<Address> parse_address(const std::string& text);
+using fleet::Address;
 
 // Whether only this machine can reach it.
 Result<bool> is_loopback(const Address& address);

@@ -334,16 +334,7 @@ TEST(Server, StopsWhileAClientIsSilent) {
   server.stop();  // the connection is still open
 }
 
-TEST(Address, WhatMayBeOne) {
-  EXPECT_EQ(parse_address("127.0.0.1:0")->port, 0);
-  EXPECT_EQ(parse_address("[::]:10000")->host, "::");
-  for (const char* port : {"8000", ":8000"}) {
-    EXPECT_EQ(parse_address(port)->host, "127.0.0.1");
-    EXPECT_EQ(parse_address(port)->port, 8000);
-  }
-  for (const char* text :
-       {"", ":", "x", "127.0.0.1", "::1:80", "x:", "x:y", "x:65536", "x:-1", "x:1 "})
-    EXPECT_EQ(parse_address(text).error().code, Code::kUsage) << text;
+TEST(Address, LoopbackIsThisMachineAlone) {
   EXPECT_TRUE(*is_loopback({"127.0.0.1", 0}));
   EXPECT_TRUE(*is_loopback({"::1", 0}));
   EXPECT_FALSE(*is_loopback({"0.0.0.0", 0}));

@@ -99,7 +99,7 @@ Status serve(const ServiceOptions& options, const ServiceHooks& hooks) {
   add_page_data_routes(router, {&open_recordings, &cards, &looks, "server"});
   add_page_routes(router, files);
   Admission admission = admission_for(options.listen.host, server.is_open_to_all());
-  for (const std::string& name : options.names) add_host(admission, name);
+  for (const std::string& name : options.names) admission.hosts.add(name);
   admission.frees_programs = true;
   admission.cookie = "fathom-" + std::to_string(server.port());
   admission.is_secure = keys.has_value();

@@ -11,6 +11,7 @@ from typing import Any
 
 from jobs import alone
 from kit import Box, Process, Skipped, check, check_true, processes_with
+from metrics_page import ask, free_port, wait_for
 
 GROUPS = Path("/sys/fs/cgroup")
 NO_GROUP = "was measured by its processes, as no control group could be made"
@@ -50,6 +51,45 @@ def test_container_command_without_an_engine(box: Box) -> None:
     check("events of the plain run", 0, box.count("layer <> 'resource'"))
     _, err, profile = run(box, {"command": ["no-such-program"]}, "none", 127)
     check("lines, results", (1, None), (err.count(b"\n"), profile))
+
+
+def test_container_command_has_live_counters(box: Box) -> None:
+    """What a program pushes is on the page of metrics while it runs, whatever its names, and so many names at most."""
+    port, names, kept = free_port(), 5000, 1000
+    command = [str(box.kit.victim("pushes")), "6", str(names)]
+    process = start(box, {"command": command, "runs": ["probed"], "metrics": port}, "pushed")
+    labels = 'application="pushes",run="probed"'
+    progress = f'fathom_app_counter{{{labels},name="progress"}}'
+    first = wait_for(box, port, progress)[progress]
+    page = wait_for(box, port, progress, first + 50)
+    odd = rf'fathom_app_counter{{{labels},name="a \"b\"\\n{{c=\"d\"}} 7"}}'
+    check(f"the odd name in {sorted(page)[:3]}", 0.5, page.get(odd))
+    check("names", kept, sum(series.startswith("fathom_app_counter{") for series in page))
+    check("left out", names + 2 - kept, page[f"fathom_app_values_left_out_total{{{labels}}}"])
+    for host, status in (("localhost", 200), ("[::1]:1", 200), ("evil.example", 421), (f"evil.example:{port}", 421)):
+        check(f"Host: {host}", status, ask(port, host)[0])
+    box.finish(process)
+    box.trace = box.root / "pushed" / "run-1.fathom"
+    where = "FROM counters WHERE layer = 'app'"
+    told = box.values(f"SELECT count(DISTINCT name) {where}", f"SELECT max(value) {where} AND name = 'progress'")
+    check("all are in the recording", [names + 2, 599], told)
+
+
+def test_container_inside_has_live_metrics(box: Box) -> None:
+    """What an image that profiles itself starts: FATHOM_PROFILE_METRICS is served in each of its two runs."""
+    port, out = free_port(), box.root / "inside"
+    env = {"FATHOM_PROFILE_OUTPUT": str(out), "FATHOM_PROFILE_SECONDS": "5", "FATHOM_PROFILE_METRICS": str(port)}
+    command = (box.kit.fathom, "container", "inside", "--", box.kit.victim("pushes"), "60")
+    process = box.start("/usr/bin/env", "--default-signal=INT,QUIT", *command, env=env)
+    progress = 'fathom_app_counter{application="pushes",run="probed",name="progress"}'
+    first = wait_for(box, port, progress)[progress]
+    wait_for(box, port, progress, first + 50)
+    page = wait_for(box, port, 'fathom_memory_total_bytes{application="pushes",run="plain"}')
+    check_true(f"of the second run alone: {page}", all('run="plain"' in series for series in page))
+    box.finish(process, 130)
+    check("nobody answers any more", 0, ask(port)[0])
+    _, said = box.finish(box.start(*command, env={**env, "FATHOM_PROFILE_METRICS": "x"}), 2)
+    check("a mistake is told", True, said.startswith(b"fathom: FATHOM_PROFILE_METRICS must be HOST:PORT or PORT"))
 
 
 def test_container_command_is_stopped(box: Box) -> None:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """fathom container: applications in containers of a real engine, what comes of them, and what is left: nothing."""
 
-import contextlib
 import gzip
 import json
 import os
@@ -9,15 +8,14 @@ import pty
 import select
 import shutil
 import signal
-import socket
 import subprocess
 import time
-import urllib.request
 from pathlib import Path
 from typing import Any
 
 from docker_engine import Engine, engine, podman
 from kit import Box, Failure, Process, check, check_true
+from metrics_page import ask, free_port, wait_for
 
 
 def start(box: Box, engine: Engine, *words: object) -> Process:
@@ -292,29 +290,25 @@ def read_until(terminal: int, word: bytes | None) -> bytes:
 
 
 def test_container_has_live_metrics(box: Box) -> None:
-    """`metrics`: on the host's loopback, while a container without a network runs."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]
+    """`metrics`: on the host's loopback, while a container without a network runs; the application's counters, too."""
+    port = free_port()
     with engine() as one:
-        spec = {"image": one.shell(), "arguments": ["sleep", "4"], "runs": ["probed"], "metrics": port}
+        image = one.image("pushes", {"/app/pushes": box.kit.victim("pushes")})
+        spec = {"image": image, "arguments": ["/app/pushes", "5"], "name": "boats", "metrics": port}
         (box.dir / "spec.yaml").write_text(json.dumps(spec))
         process = start(box, one, box.dir / "spec.yaml")
-        said = [""]
-
-        def is_there() -> bool:
-            with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
-                said[0] = answer.read().decode()
-            return "fathom_cgroup_working_set_bytes{" in said[0]
-
-        box.wait_for("live values", is_there)
-        values = dict(line.rsplit(" ", 1) for line in said[0].splitlines() if not line.startswith("#"))
-        memory = [float(value) for name, value in values.items() if name.startswith("fathom_cgroup_working_set")]
-        check_true(f"memory of the run in {values}", len(memory) == 1 and memory[0] > 0)
-        check_true(f"its run in {values}", all('run="probed"' in name for name in values))
+        for kind in ("probed", "plain"):
+            labels = f'{{application="boats",run="{kind}"'
+            page = wait_for(box, port, f"fathom_cgroup_working_set_bytes{labels}}}")
+            check_true(f"of this run alone: {page}", all(f'run="{kind}"' in series for series in page))
+            if kind == "probed":
+                progress = f'fathom_app_counter{labels},name="progress"}}'
+                first = wait_for(box, port, progress)[progress]
+                wait_for(box, port, progress, first + 50)
+        check_true(f"a plain run tells no counters: {page}", not any("app" in series.split("{")[0] for series in page))
+        check("a name that leads here", 421, ask(port, "evil.example")[0])
         box.finish(process)
-        with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics"):
-            raise Failure("the port still answers")
+        check("nobody answers any more", 0, ask(port)[0])
 
 
 def test_container_without_an_engine(box: Box) -> None:

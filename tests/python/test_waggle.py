@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Live metrics as Waggle's users have them: rows of `counters`, Prometheus' text, and messages to a collector."""
 
+import json
+import re
+import socket
+import subprocess
+import time
+import urllib.request
+from contextlib import suppress
 from pathlib import Path
 
-from kit import FATHOM, answers, expect, ran
+from kit import FATHOM, Failure, answers, expect, ran
 from test_annotations import pythons
 
 PROGRAM = """
@@ -64,3 +71,47 @@ def test_metrics_are_counters(root: Path) -> None:
     expect(f"Python {version}: values", [3, 4, 5, 1], rows["boats"]["got"])
     expect("of a timer and a rate", (3, 2), (rows["latency"]["n"], rows["fps"]["n"]))
     expect("a time is not negative", True, min(rows["latency"]["got"]) >= 0)
+
+
+LIVE = """
+import time
+from fathom.waggle import METRIC_NUMBER, METRIC_TIMER, SageAppMetricsServer
+
+metrics = SageAppMetricsServer({"boats": METRIC_NUMBER, "latency": METRIC_TIMER})
+for number in range(60):
+    metrics.start_timer("latency")
+    time.sleep(0.1)
+    metrics.stop_timer("latency")
+    metrics.push_metric("boats", number)
+"""
+
+
+def live_value(port: int, name: str, least: float) -> float:
+    """Of a counter of the application, as soon as it is more than that."""
+    until = time.monotonic() + 60
+    text = ""
+    while time.monotonic() < until:
+        with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+            text = answer.read().decode()
+        found = re.search(f'^fathom_app_counter{{.*name="{name}"}} (.*)$', text, re.MULTILINE)
+        if found and float(found[1]) > least:
+            return float(found[1])
+        time.sleep(0.2)
+    raise Failure(f"no value of {name} above {least} in {text[-500:]}")
+
+
+def test_metrics_are_live(root: Path) -> None:
+    """`container run --metrics` has what the program pushed, while it runs: no port of its own is needed."""
+    (root / "app.py").write_text(LIVE)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    python = next(iter(pythons().values()))
+    spec = {"command": [python, str(root / "app.py")], "runs": ["probed"], "layers": "app", "metrics": port}
+    (root / "app.yaml").write_text(json.dumps(spec))
+    command = (FATHOM, "container", "run", "-q", "-o", root / "live", root / "app.yaml")
+    with subprocess.Popen(list(map(str, command))) as process:
+        first = live_value(port, "boats", -1)
+        expect("a later one is larger", True, live_value(port, "boats", first) > first)
+        expect("a timer's seconds", True, 0.1 <= live_value(port, "latency", 0) < 60)
+        expect("status", 0, process.wait(60))

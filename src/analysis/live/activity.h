@@ -45,6 +45,13 @@ struct TimeNow {
   std::int64_t total_ns = 0;
 };
 
+// The last value of a counter. Texts are valid until the next look.
+struct CounterNow {
+  std::string_view name;
+  std::string_view unit;  // "" where nobody told one
+  double value = 0;
+};
+
 // A thread that is in a recorded call right now.
 struct ThreadNow {
   std::int64_t pid = 0;
@@ -68,6 +75,9 @@ struct Activity {
   std::vector<TimeNow> functions;
   std::vector<TimeNow> waits;
   std::vector<ThreadNow> threads;
+  std::vector<CounterNow> counters;         // of the whole run, as the recorder sampled them
+  std::vector<CounterNow> app_counters;     // that programs told, whichever process did
+  std::uint64_t app_counters_left_out = 0;  // values of too many names (latest_counters.h)
 };
 
 }  // namespace fathom::analysis

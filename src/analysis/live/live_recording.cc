@@ -87,6 +87,7 @@ class LiveRecording::State {
   Status read_logs();
   void read_rows(const trace::LogTail::Batch& batch);
   [[nodiscard]] Tally with_living(const trace::SegmentCopies& copies);
+  void tell_counters(Activity& to) const;
   void forget_texts();
   void keep_moments(Tally program);
   void tell_processes(Activity& to);
@@ -110,6 +111,7 @@ class LiveRecording::State {
   trace::LogTail logs_;
   std::set<trace::ChunkName> logged_;  // segments that a log has, and that are not free yet
   LiveSums sums_;
+  LatestCounters told_;  // by programs, those of living segments too
   std::int64_t now_ = 0;
   std::optional<Tally> program_before_, program_;
   std::optional<Moment> host_before_, host_;
@@ -156,7 +158,7 @@ Status LiveRecording::State::read_logs() {
     logged_.insert(batch.names.begin(), batch.names.end());
     trace::CounterBatch counters;
     drained_.sum(batch.chunks, counters);
-    sums_.add_program(drained_.take_sums().summary, drained_strings_);
+    sums_.add_program(drained_.take_sums().summary, counters, drained_strings_);
     read_rows(batch);
     forget_texts();
   });
@@ -185,6 +187,8 @@ Tally LiveRecording::State::with_living(const trace::SegmentCopies& copies) {
   living_.restore(drained_.carry());
   trace::CounterBatch counters;
   living_.sum(chunks, counters);
+  told_ = sums_.program_counters();
+  LiveSums::add_told(counters, living_strings_, told_);
   Tally all = sums_.program();
   all.add(living_.take_sums().summary, living_strings_, sums_.names());
   all.reach(now_);
@@ -245,6 +249,14 @@ void LiveRecording::State::tell_threads(const trace::SegmentCopies& copies, Acti
   }
 }
 
+void LiveRecording::State::tell_counters(Activity& to) const {
+  for (const auto& [name, last] : sums_.host_counters().values())
+    to.counters.push_back({name, last.unit, last.value});
+  for (const auto& [name, last] : told_.values())
+    to.app_counters.push_back({name, last.unit, last.value});
+  to.app_counters_left_out = told_.left_out();
+}
+
 void LiveRecording::State::tell_rates(Activity& to) {
   const trace::Strings& names = sums_.names();
   add_rates(*program_, program_before_ ? &*program_before_ : nullptr, names, to);
@@ -270,6 +282,7 @@ Result<Activity> LiveRecording::State::look() {
   activity.sampled = sums_.sampled();
   tell_processes(activity);
   tell_threads(copies, activity);
+  tell_counters(activity);
   tell_rates(activity);
   return activity;
 }

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "analysis/live/being_made.h"
+#include "analysis/live/latest_counters.h"
 #include "trace/recording/packer.h"
 #include "trace/testing/recordings.h"
 
@@ -30,19 +31,40 @@ class LiveRecordingTest : public ::testing::Test {
 
   // So many regions of this process, in a run of its own.
   SegmentSpec regions(int count, std::uint32_t state) {
-    const auto pid = static_cast<std::uint64_t>(::getpid());
-    RecordWriter w;
-    w.switch_to({kKey, pid, pid, 0, run_, 0, at()});
-    if (run_++ == 0) {
-      w.process(0, pid, 1, 0, at(), FATHOM_ATTACH_PRELOAD);
-      w.string(1, "step").site(2, 1, 0);
-      w.string(3, "exe").string(4, "/usr/bin/prog").meta(3, 4);
-    }
+    RecordWriter w = next_run();
     for (int i = 0; i < count; i++) {
       const std::uint64_t from = at();
       w.region(0, from, from + 500, 2);
     }
-    return {w.bytes(), state, static_cast<std::uint32_t>(pid), kKey};
+    return segment(w, state);
+  }
+  // Values of a counter, likewise.
+  SegmentSpec counters(std::initializer_list<std::int64_t> values, std::uint32_t state) {
+    RecordWriter w = next_run();
+    for (const std::int64_t value : values) w.counter(at(), 2, value);
+    return segment(w, state);
+  }
+  // A counter of each of so many names, from `first` on.
+  SegmentSpec names(std::uint64_t first, std::uint64_t count, std::uint32_t state) {
+    RecordWriter w = next_run();
+    for (std::uint64_t id = 2 * first; id < 2 * (first + count); id += 2) {
+      w.string(100 + id, "name " + std::to_string(id)).site(101 + id, 100 + id, 0);
+      w.counter(at(), 101 + id, 1);
+    }
+    return segment(w, state);
+  }
+  RecordWriter next_run() {
+    const auto pid = static_cast<std::uint64_t>(::getpid());
+    RecordWriter w;
+    w.switch_to({kKey, pid, pid, 0, run_, 0, at()});
+    if (run_++ > 0) return w;
+    w.process(0, pid, 1, 0, at(), FATHOM_ATTACH_PRELOAD);
+    w.string(1, "step").site(2, 1, 0);
+    w.string(3, "exe").string(4, "/usr/bin/prog").meta(3, 4);
+    return w;
+  }
+  static SegmentSpec segment(const RecordWriter& w, std::uint32_t state) {
+    return {w.bytes(), state, static_cast<std::uint32_t>(::getpid()), kKey};
   }
   // ns after the one before.
   std::uint64_t at() { return builder_.at(1'000'000 + 1000 * ++moments_); }
@@ -106,6 +128,50 @@ TEST_F(LiveRecordingTest, WhoComesLateSeesWhatWasPackedBefore) {
   EXPECT_EQ(steps(late.look().value()), 8);
 }
 
+TEST_F(LiveRecordingTest, TheLastValueOfACounterIsTheSameOnItsWayThroughTheRecording) {
+  const auto value = [](const Activity& activity) {
+    EXPECT_EQ(activity.app_counters.size(), 1U);
+    EXPECT_EQ(activity.app_counters_left_out, 0U);
+    if (activity.app_counters.size() != 1) return -1.0;
+    EXPECT_EQ(activity.app_counters[0].name, "step");
+    return activity.app_counters[0].value;
+  };
+  EXPECT_TRUE(look().app_counters.empty());
+  add({counters({5, 6}, FATHOM_SEGMENT_OWNED)});
+  EXPECT_EQ(value(look()), 6) << "in a segment that is written";
+  add({counters({7}, FATHOM_SEGMENT_FULL)});
+  drain();
+  EXPECT_EQ(value(look()), 7) << "in a log";
+  roll();
+  ASSERT_TRUE(packer_.pack_complete().has_value());
+  EXPECT_EQ(value(look()), 7) << "packed, and read as a log before";
+  add({counters({9, 8}, FATHOM_SEGMENT_FULL)});
+  drain();
+  roll();
+  ASSERT_TRUE(packer_.pack_complete().has_value());
+  EXPECT_EQ(value(look()), 8) << "packed between two looks";
+  LiveRecording late = LiveRecording::open(directory_.path(), {}).value();
+  EXPECT_EQ(value(late.look().value()), 8) << "for who comes late";
+}
+
+TEST_F(LiveRecordingTest, ProgramsThatInventNamesFillNothing) {
+  constexpr std::uint64_t kPart = 60, kParts = 40;  // a segment has 4 KiB here
+  for (std::uint64_t part = 0; part < kParts; part++)
+    add({names(part * kPart, kPart, FATHOM_SEGMENT_FULL)});
+  for (const bool packed : {false, true}) {
+    if (packed) {
+      drain();
+      roll();
+      ASSERT_TRUE(packer_.pack_complete().has_value());
+    }
+    LiveRecording recording = LiveRecording::open(directory_.path(), {}).value();
+    const Activity activity = recording.look().value();
+    EXPECT_EQ(activity.app_counters.size(), LatestCounters::kMostNames) << packed;
+    EXPECT_EQ(activity.app_counters_left_out, kPart * kParts - LatestCounters::kMostNames)
+        << packed;
+  }
+}
+
 TEST_F(LiveRecordingTest, RatesComeWithTheSecondLook) {
   add({regions(3, FATHOM_SEGMENT_OWNED)});
   const Activity first = look();
@@ -156,7 +222,12 @@ TEST_F(LiveRecordingTest, WhatTheRecorderSampledIsToldInWords) {
                          .tid = 7,
                          .layer = strings.code("resource"),
                          .name = strings.code("rss"),
-                         .value = 12345}};
+                         .value = 12345},
+                        {.ts = 14000,
+                         .layer = strings.code("resource"),
+                         .name = strings.code("load"),
+                         .unit = strings.code("tasks"),
+                         .value = 0.5}};
   ASSERT_TRUE(packer_.append(rows, strings).has_value());
   for (const bool packed : {false, true}) {
     if (packed) {
@@ -166,6 +237,10 @@ TEST_F(LiveRecordingTest, WhatTheRecorderSampledIsToldInWords) {
     LiveRecording recording = LiveRecording::open(directory_.path(), {}).value();
     const Activity activity = recording.look().value();
     EXPECT_TRUE(activity.sampled);
+    ASSERT_EQ(activity.counters.size(), 1U) << packed;
+    EXPECT_EQ(activity.counters[0].name, "load");
+    EXPECT_EQ(activity.counters[0].unit, "tasks");
+    EXPECT_EQ(activity.counters[0].value, 0.5);
     ASSERT_EQ(activity.functions.size(), 1U) << packed;
     EXPECT_EQ(activity.functions[0].what, "sort");
     EXPECT_EQ(activity.functions[0].total_ns, 4000);

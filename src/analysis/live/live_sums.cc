@@ -53,11 +53,21 @@ void LiveSums::add_sample(const Sample& sample) {
     host_.add(TimeKey{sample.pid, names_.code("ready"), names_.code(kNoCpu)}, sample.ready, names_);
 }
 
+void LiveSums::add_told(const trace::CounterBatch& counters, const trace::Strings& strings,
+                        LatestCounters& to) {
+  for (const trace::CounterRow& row : counters.rows)
+    to.add(strings.view(row.name),
+           {.unit = std::string(strings.view(row.unit)), .ts = row.ts, .value = row.value});
+}
+
 void LiveSums::add_counters(const trace::CounterBatch& counters, const trace::Strings& strings) {
   for (const trace::CounterRow& row : counters.rows) {
     host_.reach(row.ts);
-    if (row.pid == trace::kNull32 || strings.view(row.layer) != "resource") continue;
     const std::string_view name = strings.view(row.name);
+    if (row.pid == trace::kNull32)
+      host_counters_.add(
+          name, {.unit = std::string(strings.view(row.unit)), .ts = row.ts, .value = row.value});
+    if (row.pid == trace::kNull32 || strings.view(row.layer) != "resource") continue;
     if (name == "cpu_user") usage_[row.pid].user_s = row.value;
     if (name == "cpu_system") usage_[row.pid].system_s = row.value;
     if (name == "rss") usage_[row.pid].memory_bytes = static_cast<std::int64_t>(row.value);

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/live/latest_counters.h"
 #include "analysis/live/stack_words.h"
 #include "analysis/live/tally.h"
 #include "base/directory.h"
@@ -34,10 +35,14 @@ class LiveSums {
  public:
   // Rates are of what comes from now on.
   void begin_look() { since_ = host_.until(); }
-  // Of calls that programs recorded.
-  void add_program(const trace::SummaryTable& sums, const trace::Strings& strings) {
+  // Of calls that programs recorded, and counters that they told.
+  void add_program(const trace::SummaryTable& sums, const trace::CounterBatch& counters,
+                   const trace::Strings& strings) {
     program_.add(sums, strings, names_);
+    add_told(counters, strings, program_counters_);
   }
+  static void add_told(const trace::CounterBatch& counters, const trace::Strings& strings,
+                       LatestCounters& to);
   // Of what the recorder saw beside them; places in `rows.frames` get their names.
   void add_host(trace::HostRows& rows, trace::Strings& strings, const trace::NameResolver& names);
   // Parts of the recording's tables.
@@ -46,6 +51,8 @@ class LiveSums {
   [[nodiscard]] const Tally& program() const { return program_; }
   [[nodiscard]] const Tally& host() const { return host_; }
   [[nodiscard]] const std::unordered_map<std::int32_t, Usage>& usage() const { return usage_; }
+  [[nodiscard]] const LatestCounters& program_counters() const { return program_counters_; }
+  [[nodiscard]] const LatestCounters& host_counters() const { return host_counters_; }
   [[nodiscard]] bool sampled() const { return sampled_; }
   [[nodiscard]] trace::Strings& names() { return names_; }
 
@@ -72,6 +79,8 @@ class LiveSums {
   Tally host_;
   std::unordered_map<std::int64_t, Words> stacks_;
   std::unordered_map<std::int32_t, Usage> usage_;
+  LatestCounters program_counters_;
+  LatestCounters host_counters_;  // of no process
   bool sampled_ = false;
   std::int64_t since_ = 0;
 };

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "analysis/live/live_sums.h"
+#include "base/cell.h"
 #include "sql/connection.h"
 #include "sql/database.h"
 #include "sql/quote.h"
@@ -20,6 +21,10 @@ constexpr char kCalls[] =
     "coalesce(sum(bytes), 0)::BIGINT, sum(self)::BIGINT, coalesce(sum(self) FILTER (file IS NULL "
     "AND category IN ('read', 'write')), 0)::BIGINT, max(\"last\")::BIGINT FROM ";
 constexpr char kFrames[] = "SELECT stack::BIGINT, \"function\", module FROM ";
+constexpr char kCounters[] =
+    "SELECT layer = 'app', name, unit, max(ts)::BIGINT, arg_max(\"value\", ts)::DOUBLE, "
+    "count(*)::BIGINT FROM ";
+constexpr char kOfNobody[] = " WHERE layer = 'app' OR pid IS NULL GROUP BY ALL";
 constexpr char kSamples[] =
     "SELECT pid::BIGINT, event, stack::BIGINT, sum(weight)::BIGINT, "
     "sum(greatest(coalesce(ready, 0), 0))::BIGINT, max(ts)::BIGINT FROM ";
@@ -64,12 +69,30 @@ std::int32_t pid_of(const sql::Chunk& chunk, std::size_t row) {
 // Sums that the recorder makes itself; the others come from the programs.
 bool is_of_host(std::string_view layer) { return trace::is_kernel(layer) || layer == "user"; }
 
+Status add_counters(sql::Connection& connection, const Files& files, LatestCounters& program,
+                    LatestCounters& host) {
+  if (files.empty()) return {};
+  return connection.stream(kCounters + files.sql() + kOfNobody, [&](const Table& rows) -> Status {
+    for (const std::vector<Value>& row : rows.rows) {
+      const bool* const is_told = std::get_if<bool>(&row[0].data);
+      const double* const value = std::get_if<double>(&row[4].data);
+      LatestCounters& to = is_told != nullptr && *is_told ? program : host;
+      to.add(
+          text_of(row[1]),
+          {.unit = text_of(row[2]), .ts = int_of(row[3]), .value = value != nullptr ? *value : 0},
+          static_cast<std::uint64_t>(int_of(row[5])));
+    }
+    return {};
+  });
+}
+
 }  // namespace
 
 Status LiveSums::add_packed(const Directory& recording, std::span<const std::uint64_t> parts) {
   const Files summary(recording, trace::kSummaryTable, parts);
   const Files frames(recording, trace::kFramesTable, parts);
   const Files samples(recording, trace::kSamplesTable, parts);
+  const Files counters(recording, trace::kCountersTable, parts);
   FATHOM_ASSIGN(const sql::Database database, sql::Database::open_memory({.threads = 1}));
   FATHOM_ASSIGN(sql::Connection connection, sql::Connection::open(database));
   const auto add_calls = [&](const sql::Chunk& chunk) -> Status {
@@ -85,6 +108,7 @@ Status LiveSums::add_packed(const Directory& recording, std::span<const std::uin
     }
     return {};
   };
+  FATHOM_TRY(analysis::add_counters(connection, counters, program_counters_, host_counters_));
   std::int64_t open_stack = 0;
   std::vector<std::pair<std::string, std::string>> open;
   const auto close_stack = [&] {

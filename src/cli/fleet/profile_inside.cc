@@ -8,7 +8,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 
+#include "analysis/application/profile.h"
 #include "base/files.h"
 #include "base/scratch.h"
 #include "base/text.h"
@@ -17,6 +19,8 @@
 #include "cli/question_guard.h"
 #include "cli/tell.h"
 #include "containers/inside_steps.h"
+#include "containers/live_metrics.h"
+#include "containers/metrics_door.h"
 #include "containers/python_choice.h"
 
 namespace fathom::cli {
@@ -27,6 +31,7 @@ using containers::StepEnd;
 using containers::StepLimit;
 using Words = std::vector<std::string>;
 
+constexpr char kMetrics[] = "FATHOM_PROFILE_METRICS";
 constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr std::int64_t kUsualSeconds = 60;
 constexpr std::int64_t kGraceSeconds = 5;  // half of what engines wait before SIGKILL
@@ -81,16 +86,23 @@ class InsideProfile {
   InsideProfile(const Words& command, const StepLimit& limit)
       : command_(command), limit_(limit), folder_(variable("FATHOM_PROFILE_OUTPUT", kFolder)) {}
 
+  // Everybody who asks there sees the last values of what runs.
+  Status show_at(const std::string& where) {
+    if (where.empty()) return {};
+    FATHOM_ASSIGN(door_, containers::MetricsDoor::open(where, kMetrics));
+    return {};
+  }
+
   Result<int> run() {
     const std::string probed = join_path(folder_, "profile.fathom");
     const std::string plain = join_path(folder_, "plain.fathom");
-    FATHOM_ASSIGN(StepEnd end, run_once(probed, probed_options()));
+    FATHOM_ASSIGN(StepEnd end, run_once(analysis::kProbed, probed, probed_options()));
     for (const char* format : {"waggle", "tau"})
       write("export", {probed, "--format", format, "-o", folder_});
     const bool again = end.timed_out && !steps_.was_told_to_end();
     if (end.timed_out) tell_time(again);
     if (again) {
-      FATHOM_ASSIGN(end, run_once(plain, {"--layers", "resource"}));
+      FATHOM_ASSIGN(end, run_once(analysis::kPlain, plain, {"--layers", "resource"}));
     }
     write("needs", {probed});
     if (again) write("needs", {probed, plain});  // side by side
@@ -100,9 +112,22 @@ class InsideProfile {
  private:
   static constexpr char kFolder[] = "/app/profile_output";
 
-  Result<StepEnd> run_once(const std::string& recording, const Words& options) {
-    return steps_.run_program(
+  Result<StepEnd> run_once(const char* kind, const std::string& recording, const Words& options) {
+    if (door_) FATHOM_TRY(show({std::string(base_name(command_[0])), kind, recording}));
+    Result<StepEnd> end = steps_.run_program(
         [&] { return run_words("run", words_of_run(recording, options, command_)); }, limit_);
+    steps_.end_helper();
+    return end;
+  }
+
+  // By a process of its own: this one forks, and must not have threads.
+  Status show(const containers::MeasuredRun& run) {
+    return steps_.begin_helper([this, &run] {
+      containers::LiveMetrics metrics;
+      metrics.begin_run(run);
+      door_->serve({}, [&metrics] { return metrics.text(); });
+      return 0;
+    });
   }
 
   // What went wrong has been told by the step itself, and the status stays the application's.
@@ -120,6 +145,7 @@ class InsideProfile {
   const Words& command_;
   StepLimit limit_;
   std::string folder_;
+  std::optional<containers::MetricsDoor> door_;  // none: nobody asked
   InsideSteps steps_;
 };
 
@@ -129,8 +155,9 @@ Result<int> profile_inside(const Words& command) {
   if (command.empty()) return usage_error("no command was given", "");
   FATHOM_ASSIGN(const std::int64_t seconds, seconds_of("FATHOM_PROFILE_SECONDS", kUsualSeconds));
   FATHOM_ASSIGN(const std::int64_t grace, seconds_of("FATHOM_PROFILE_GRACE", kGraceSeconds));
-  return InsideProfile(command, {.after_ns = seconds * kSecondNs, .grace_ns = grace * kSecondNs})
-      .run();
+  InsideProfile profile(command, {.after_ns = seconds * kSecondNs, .grace_ns = grace * kSecondNs});
+  FATHOM_TRY(profile.show_at(variable(kMetrics, "")));
+  return profile.run();
 }
 
 }  // namespace fathom::cli

@@ -95,7 +95,7 @@ Result<int> manage_tokens(const Arguments& a) {
 }
 
 Result<int> run_server(Arguments& a) {
-  FATHOM_ASSIGN(a.service.listen, serve::parse_address(a.listen));
+  FATHOM_ASSIGN(a.service.listen, fleet::parse_address(a.listen, "--listen"));
   if (!a.store.empty() && !fleet::is_store_address(a.store))
     return usage_error("--store cannot be '" + escape_name(a.store) + "'",
                        "use sqlite:FILE, redis://HOST:PORT/DB or redis+unix:PATH");

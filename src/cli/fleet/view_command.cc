@@ -71,7 +71,7 @@ Result<serve::ViewServiceOptions> options_of(const Parser& parser, const Argumen
   if (a.traces.empty()) return usage_error("no recording was given", "name one, or 'last'");
   if (parser.given("--listen") && parser.given("--socket"))
     return usage_error("--socket listens on a path, --listen on a port", "give one of them");
-  FATHOM_ASSIGN(options.listen, serve::parse_address(a.listen));
+  FATHOM_ASSIGN(options.listen, fleet::parse_address(a.listen, "--listen"));
   options.socket = a.socket;
   FATHOM_ASSIGN(const QuestionLimits limits, memory_limits(parser, a.memory));
   options.limits.memory_bytes = limits.memory_bytes;

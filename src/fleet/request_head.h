@@ -9,12 +9,12 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "serve/http.h"
+#include "fleet/http_head.h"
 
-namespace fathom::serve {
+namespace fathom::fleet {
 
 struct RequestHead {
-  Head head;
+  HttpHead head;
   std::uint64_t length = 0;  // of the body; 0 where it is chunked
   bool chunked = false;
   bool keeps_open = true;  // the connection, after the answer
@@ -36,4 +36,4 @@ struct HeadOutcome {
 // The first line as soon as it is there, without its end: whether it is worth waiting for more.
 [[nodiscard]] std::optional<HeadFault> check_first_line(std::string_view line);
 
-}  // namespace fathom::serve
+}  // namespace fathom::fleet

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // RFC 9112 with none of its leniencies: no folded lines, no bare line feeds, no space before a
 // colon, one length, one coding.
-#include "serve/request_head.h"
+#include "fleet/request_head.h"
 
 #include <algorithm>
 #include <charconv>
@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 
-namespace fathom::serve {
+namespace fathom::fleet {
 namespace {
 
 constexpr HeadFault kNoHttp{400, "this is not HTTP/1.1"};
@@ -38,7 +38,7 @@ std::string_view without_blanks(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-std::optional<HeadFault> parse_line(std::string_view line, Head& head) {
+std::optional<HeadFault> parse_line(std::string_view line, HttpHead& head) {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos || !is_token(line.substr(0, colon))) return kBadLine;
   const std::string_view value = without_blanks(line.substr(colon + 1));
@@ -56,15 +56,10 @@ std::optional<HeadFault> read_length(std::string_view text, std::uint64_t& lengt
   return std::nullopt;
 }
 
-std::size_t count_of(const Head& head, std::string_view name) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      head.headers, [&](const Header& header) { return same_letters(header.name, name); }));
-}
-
 std::optional<HeadFault> read_framing(RequestHead& request) {
-  const Head& head = request.head;
-  const std::size_t lengths = count_of(head, "content-length");
-  const std::size_t codings = count_of(head, "transfer-encoding");
+  const HttpHead& head = request.head;
+  const std::size_t lengths = head.count("content-length");
+  const std::size_t codings = head.count("transfer-encoding");
   if (lengths + codings > 1) return kBadLength;
   if (lengths == 1) return read_length(head.header("content-length"), request.length);
   request.chunked = codings == 1;
@@ -81,8 +76,8 @@ bool lists(std::string_view value, std::string_view word) {
 }
 
 std::optional<HeadFault> read_manners(RequestHead& request) {
-  const Head& head = request.head;
-  if (count_of(head, "host") != 1) return HeadFault{400, "a request needs one header Host"};
+  const HttpHead& head = request.head;
+  if (head.count("host") != 1) return HeadFault{400, "a request needs one header Host"};
   request.keeps_open = !lists(head.header("connection"), "close");
   const std::string_view expect = head.header("expect");
   if (expect.empty()) return std::nullopt;
@@ -109,7 +104,7 @@ std::optional<HeadFault> check_first_line(std::string_view line) {
 
 HeadOutcome parse_head(std::string_view text) {
   HeadOutcome outcome;
-  Head& head = outcome.request.head;
+  HttpHead& head = outcome.request.head;
   bool first = true;
   while (!outcome.fault) {
     const std::size_t end = text.find("\r\n");
@@ -136,4 +131,4 @@ HeadOutcome parse_head(std::string_view text) {
   return outcome;
 }
 
-}  // namespace fathom::serve
+}  // namespace fathom::fleet

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// One page of metrics over HTTP, for Prometheus and for people: whoever asks gets it, one at a
+// time.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "base/files.h"
+#include "base/result.h"
+#include "fleet/host_names.h"
+
+namespace fathom::containers {
+
+using MetricsText = std::function<std::string()>;
+
+// What a client gets for its bytes, whatever they are: head and body of an answer. No socket, for
+// tests and a fuzzer.
+[[nodiscard]] std::string metrics_answer(std::string_view question, const fleet::HostNames& hosts,
+                                         const MetricsText& text);
+
+class MetricsDoor {
+ public:
+  // Listens at [ADDRESS:]PORT, which `option` says: at loopback unless an address is given; port 0
+  // is any free one. No thread is made, so that a process may still fork.
+  static Result<MetricsDoor> open(const std::string& where, std::string_view option);
+
+  [[nodiscard]] const std::string& address() const { return address_; }  // "127.0.0.1:9100"
+  // Answers with what `text` gives at that moment, one question after the other.
+  void serve(const std::stop_token& stop, const MetricsText& text) const;
+
+ private:
+  MetricsDoor() = default;
+  void answer(int connection, const MetricsText& text) const;
+
+  Fd door_;
+  std::string address_;
+  fleet::HostNames hosts_;
+};
+
+}  // namespace fathom::containers
