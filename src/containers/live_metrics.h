@@ -19,8 +19,8 @@ namespace fathom::containers {
 
 struct MeasuredRun {
   std::string application;
-  std::string kind;       // "probed" or "plain"
-  std::string recording;  // its directory; may be made later
+  std::string kind;            // "probed" or "plain"
+  std::string recording = {};  // its directory; may be made later
 };
 
 class LiveMetrics {

@@ -18,7 +18,7 @@ class LatestCounters {
   static constexpr std::size_t kLongestName = 200;  // bytes
 
   struct Value {
-    std::string unit;
+    std::string unit = {};
     std::int64_t ts = 0;
     double value = 0;
   };
