@@ -104,26 +104,26 @@ export async function checkRunsAreChosenForEachSide(browser) {
   const { address } = await realPage(() => [...old, ...now]);
   const page = await openPage(browser, address, { size: { width: 1400, height: 1000 } });
   const text = (a, b) => said(["diff", "--before", a.join(), "--after", b.join(), "--top", "1000"], [0, 1]);
-  const runsOf = (column) => page.locator(".compare .columns > div").nth(column).locator("details.more-runs");
-  const box = (column, at) => runsOf(column).getByLabel(`${column ? "after" : "before"}/run${at}.fathom`);
+  const box = (side, at) => page.locator(".more-runs").first().getByLabel(`${side}/run${at}.fathom`, { exact: true });
   try {
     await page.waitForSelector("header nav a");
     const ids = (await asked(page, "/page")).recordings.map(({ id }) => id);
-    await goTo(page, `#compare?${new URLSearchParams({ recording: ids[4], "compare.before": ids[0] })}`);
-    for (const column of [0, 1]) {
-      assert.equal(await runsOf(column).locator("summary").innerText(), "1 run");
-      await runsOf(column).locator("summary").click();
-      for (const at of [1, 2, 3]) await box(column, at).check();
-      assert.equal(await runsOf(column).locator("summary").innerText(), "4 runs");
-    }
+    const more = { "compare.more_before": ids.slice(1, 3), "compare.more_after": ids.slice(5) };
+    const sides = new URLSearchParams({ recording: ids[4], "compare.before": ids[0] });
+    for (const [name, side] of Object.entries(more)) sides.set(name, side.join("\n"));
+    await goTo(page, `#compare?${sides}`);
+    const runs = page.locator(".more-runs summary");
+    assert.deepEqual(await runs.allInnerTexts(), ["3 runs", "4 runs"]);
+    await runs.first().click();
+    assert.equal(await box("before", 0).count(), 0, "the one that is chosen above stays");
+    await box("before", 3).check();
     await page.locator(".compare .words", { hasText: "medians of 4 and 4 runs" }).waitFor();
     await answered(page);
     await saysAsMuch(page, text(old, now));
     assert.match((await inWords(page))[0], confident);
     await flameIsOfOneRun(page, { before: old, after: now });
-    await box(0, 3).uncheck();
+    await box("before", 3).uncheck();
     await page.locator(".compare .words", { hasText: "fewer than 4 runs" }).waitFor();
-    await page.reload(); // the address keeps them
     await answered(page);
     const few = old.slice(0, 3);
     await saysAsMuch(page, text(few, now));
