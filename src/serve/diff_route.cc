@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Two recordings compared, as `fathom diff --format json A B` prints it. Repetitions of a side are
-// read one after the other, each for the time that its sums take.
+// Two recordings compared, as `fathom diff --format json A B` prints it, or two sets of
+// repetitions, which are read one after the other, each for the time that its sums take.
 #include <utility>
 
 #include "analysis/compare/repetitions.h"
@@ -30,26 +30,36 @@ Result<analysis::CompareOptions> options_of(const Request& request) {
 }
 
 // What went wrong with a side: the answer to it.
-Result<analysis::ComparedSide> read_side(const Request& request, OpenRecordings& recordings,
-                                         const char* name, Response& refused) {
-  const auto refuse = [&](const Error& error, Response response) {
-    refused = std::move(response);
-    return error;
-  };
-  const std::string id = request.asked(name);
-  if (id.empty()) {
-    const Error error{Code::kInvalid, "two recordings are needed: a and b", ""};
-    return refuse(error, refusal(error));
-  }
+Error refuse(const Error& error, Response response, Response& refused) {
+  refused = std::move(response);
+  return error;
+}
+
+Status add_recording(const Request& request, OpenRecordings& recordings, const std::string& id,
+                     analysis::ComparedSide& side, Response& refused) {
   Result<KnownRecording> recording = recordings.places().find(id);
-  if (!recording) return refuse(recording.error(), refusal(recording.error()));
-  analysis::ComparedSide side;
+  if (!recording) return refuse(recording.error(), refusal(recording.error()), refused);
   for (const std::string& run : analysis::runs_in(recording->path)) {
     recording->path = run;
     const Result<RecordingLease> lease = recordings.lease_part(request, *recording, {});
-    if (!lease) return refuse(lease.error(), refused_lease(lease.error()));
+    if (!lease) return refuse(lease.error(), refused_lease(lease.error()), refused);
     const Status added = analysis::add_run(side, lease->store(), run);
-    if (!added) return refuse(added.error(), lease->refused(added.error()));
+    if (!added) return refuse(added.error(), lease->refused(added.error()), refused);
+  }
+  return {};
+}
+
+// Ids stand in a line each.
+Result<analysis::ComparedSide> read_side(const Request& request, OpenRecordings& recordings,
+                                         const char* name, Response& refused) {
+  analysis::ComparedSide side;
+  const std::string ids = request.asked(name);
+  for (const std::string_view id : split(ids, '\n')) {
+    if (id.empty()) {
+      const Error error{Code::kInvalid, "two recordings are needed: a and b", ""};
+      return refuse(error, refusal(error), refused);
+    }
+    FATHOM_TRY(add_recording(request, recordings, std::string(id), side, refused));
   }
   return side;
 }

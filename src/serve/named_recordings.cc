@@ -4,6 +4,7 @@
 #include "serve/named_recordings.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/escape.h"
@@ -27,6 +28,20 @@ std::string place_of(const NamedTrace& trace) {
   if (!trace.name.starts_with(trace.path) && trace.name != "last") return trace.name;
   const Result<std::string> whole = absolute_path(trace.path);
   return whole ? *whole : trace.name;
+}
+
+// With its directory, where others have the same name.
+std::string long_name(const KnownRecording& recording) {
+  const Result<std::string> whole = absolute_path(recording.path);
+  const std::string_view above = base_name(dir_name(whole ? *whole : recording.path));
+  return above.empty() ? recording.name : std::string(above) + "/" + recording.name;
+}
+
+void tell_apart(std::vector<KnownRecording>& all) {
+  std::map<std::string, int> count;
+  for (const KnownRecording& one : all) ++count[one.name];
+  for (KnownRecording& one : all)
+    if (count[one.name] > 1) one.name = long_name(one);
 }
 
 bool has_id(const std::vector<KnownRecording>& all, const std::string& id) {
@@ -56,6 +71,7 @@ NamedRecordings::NamedRecordings(std::vector<NamedTrace> traces) {
     std::string place = place_of(trace);
     roots_.push_back({id, name, std::move(trace.path), {}, std::move(place)});
   }
+  tell_apart(roots_);
 }
 
 Result<std::vector<KnownRecording>> NamedRecordings::list() {

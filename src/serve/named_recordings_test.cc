@@ -19,5 +19,15 @@ TEST(NamedRecordings, SayWhereTheyAre) {
   EXPECT_EQ(place("fathom-fetched"), "http://here:1/recordings/c");
 }
 
+TEST(NamedRecordings, OfOneNameAreToldApartByTheirDirectories) {
+  NamedRecordings known({{"old/a.fathom", "/runs/old/a.fathom"},
+                         {"new/a.fathom", "/runs/new/a.fathom"},
+                         {"new/b.fathom", "/runs/new/b.fathom"}});
+  const auto name = [&](const char* id) { return known.find(id).value().name; };
+  EXPECT_EQ(name("a.fathom"), "old/a.fathom");
+  EXPECT_EQ(name("a.fathom-2"), "new/a.fathom");
+  EXPECT_EQ(name("b.fathom"), "b.fathom");
+}
+
 }  // namespace
 }  // namespace fathom::serve

@@ -16,6 +16,7 @@
 #include "fleet/executors/web.h"
 #include "serve/data_text.h"
 #include "serve/page_timeline.h"
+#include "serve/statement_text.h"
 
 namespace fathom::serve {
 namespace {
@@ -85,23 +86,6 @@ std::vector<std::string> first_texts(const Answer& answer, std::size_t most) {
 Error refused(const std::string& what, const Answer& answer) {
   const std::string reason = text_in(parsed(answer.text), "error");
   return {Code::kIo, what + ": " + (reason.empty() ? "no answer" : reason), ""};
-}
-
-// {from} and the like.
-std::string filled(std::string text, const std::map<std::string, std::string>& values) {
-  for (const auto& [name, value] : values) {
-    const std::string place = "{" + name + "}";
-    for (std::size_t at = text.find(place); at != std::string::npos; at = text.find(place, at))
-      text.replace(at, place.size(), value);
-  }
-  return text;
-}
-
-// {=rows} is SQL. It comes last: its own braces stay.
-std::string with_sql(std::string text, const std::string& name, const std::string& sql) {
-  const std::string place = "{=" + name + "}";
-  const std::size_t at = text.find(place);
-  return at == std::string::npos ? text : text.replace(at, place.size(), sql);
 }
 
 }  // namespace
@@ -221,25 +205,27 @@ class PageData::State {
     return {};
   }
 
-  [[nodiscard]] std::string statement(const std::string& name) const {
+  [[nodiscard]] Result<std::string> statement(const std::string& name,
+                                              const StatementValues& values) const {
     const auto all = questions_.find("statements");
-    return all == questions_.end() ? "" : text_in(*all, name.c_str());
+    return statement_text(all == questions_.end() ? "" : text_in(*all, name.c_str()), values);
+  }
+  Result<Answer> ask(const std::string& name, const StatementValues& values = {}) {
+    FATHOM_ASSIGN(const std::string text, statement(name, values));
+    return site_.query(text);
   }
 
   // When the rows of a rule's place ("events where …") took how much time, as the page asks a
   // server.
   Result<json> place_rows(const std::string& said) {
     const std::size_t where = said.find(kWhere);
-    const std::string wall = std::to_string(wall_ns_);
-    const std::string width =
+    StatementValues values = {{"from", "0"}, {"to", std::to_string(wall_ns_)}};
+    values["width"] =
         std::to_string(std::max<std::int64_t>(1, (wall_ns_ + kPlaceBins - 1) / kPlaceBins));
-    const std::string rows = with_sql(
-        filled(statement("rows_of_" + said.substr(0, where)), {{"from", "0"}, {"to", wall}}),
-        "where", said.substr(where + kWhere.size()));
-    FATHOM_ASSIGN(
-        const Answer answer,
-        site_.query(with_sql(filled(statement("busiest"), {{"from", "0"}, {"width", width}}),
-                             "rows", "(" + rows + ")")));
+    values["where"] = said.substr(where + kWhere.size());
+    FATHOM_ASSIGN(const std::string rows, statement("rows_of_" + said.substr(0, where), values));
+    values["rows"] = "(" + rows + ")";
+    FATHOM_ASSIGN(const Answer answer, ask("busiest", values));
     const json table = parsed(answer.text);
     return answer.status == 200 && table.is_object() && table.contains("rows") ? table["rows"]
                                                                                : json::array();
@@ -271,17 +257,17 @@ class PageData::State {
   Status ask_statements() {
     for (const char* name :
          {"event_count", "sampled_events", "region_events", "calls", "file_times"}) {
-      FATHOM_ASSIGN(statements_[name], site_.query(statement(name)));
+      FATHOM_ASSIGN(statements_[name], ask(name));
     }
     // Of everything: lists that select nothing.
-    std::map<std::string, std::string> values = {{"from", "0"},   {"to", std::to_string(wall_ns_)},
-                                                 {"hosts", "[]"}, {"pids", "[]"},
-                                                 {"tids", "[]"},  {"layers", "[]"}};
+    StatementValues values = {{"from", "0"},   {"to", std::to_string(wall_ns_)},
+                              {"hosts", "[]"}, {"pids", "[]"},
+                              {"tids", "[]"},  {"layers", "[]"}};
     values["lines"] = kMostCounterLines;
     for (const int bins : {600, 200, 60, 10}) {
       values["bins"] = std::to_string(bins);
       values["points"] = std::to_string(bins * kPointsOfBin);
-      FATHOM_ASSIGN(statements_["counters"], site_.query(filled(statement("counters"), values)));
+      FATHOM_ASSIGN(statements_["counters"], ask("counters", values));
       if (statements_["counters"].text.size() <= kMostOfStatement) return {};
     }
     statements_["counters"] = {413, kTooLarge};

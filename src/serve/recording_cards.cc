@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "analysis/compare/repetitions.h"
 #include "analysis/facts.h"
 #include "analysis/info.h"
 #include "base/clock.h"
@@ -69,6 +70,7 @@ RecordingCard read_card(const std::string& path, const trace::NameResolver& name
   card.wall_ns = analysis::known_wall_ns(parts, analysis::shifts_of(parts));
   card.exit_status = exit_status_of(parts);
   card.overhead_ns = overhead_of(parts);
+  card.runs = analysis::runs_in(path).size();
   card.layers = analysis::layers_of(parts);
   card.losses = analysis::losses_of(parts);
   for (const trace::Part& part : parts) add_once(card.hosts, part.manifest.host.hostname);

@@ -24,6 +24,7 @@ struct RecordingCard {
   std::optional<std::int64_t> wall_ns;
   std::optional<std::int64_t> exit_status;  // of several recordings: where all ended alike
   std::optional<std::int64_t> overhead_ns;  // what recording took, as `fathom info` estimates it
+  std::size_t runs = 1;                     // more than one: a directory of repetitions
   std::vector<std::string> hosts;
   std::int64_t events = 0;  // of all layers, samples and counters too
   std::vector<trace::LayerState> layers;

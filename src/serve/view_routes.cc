@@ -54,6 +54,7 @@ void write_card(JsonWriter& json, const KnownRecording& recording, const Recordi
   json.key("wall_ns").value(card.wall_ns ? Value(*card.wall_ns) : Value());
   if (card.exit_status) json.key("exit").value(*card.exit_status);
   if (card.overhead_ns) json.key("overhead_ns").value(*card.overhead_ns);
+  if (card.runs > 1) json.key("runs").value(static_cast<std::int64_t>(card.runs));
   write_texts(json.key("hosts"), card.hosts);
   json.key("events").value(card.events);
   write_layers(json.key("layers"), card);

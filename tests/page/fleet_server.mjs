@@ -2,7 +2,7 @@
 // A real `fathom server` with one job, for checks of what its page shows.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { environment as page, servedBy, skipWithoutPage, stopped } from "./real.mjs";
+import { environment as page, ran, fathom, servedBy, skipWithoutPage, stopped } from "./real.mjs";
 
 export class FleetServer {
   async start() {
@@ -20,6 +20,12 @@ export class FleetServer {
     const headers = { Authorization: `Bearer ${this.token}`, "Content-Type": "application/json" };
     const told = await fetch(`${this.address}/api/v1${path}`, { method: "POST", headers, body: JSON.stringify(body) });
     if (!told.ok) throw new Error(`POST ${path}: ${told.status}: ${await told.text()}`);
+  }
+
+  // A command that asks this server.
+  command(...words) {
+    const environment = { FATHOM_SERVER: this.address, FATHOM_TOKEN: this.token };
+    return ran([fathom, ...words], this.data, environment);
   }
 
   async stop() {

@@ -39,15 +39,24 @@ export async function gapsWhile(page, rounds) {
   return gaps;
 }
 
-// The longest task of the page's main thread while `body` runs, in ms of CPU time: how long the page would be blocked on a
-// machine that has nothing else to do. How long it was blocked on this one says more about the machine.
-export async function longestTask(browser, page, body) {
+// The tasks of the page's main thread while `body` runs, in ms of CPU time: how long the page would be blocked on a machine that
+// has nothing else to do. How long it was blocked on this one says more about the machine. `frames` are those of them in which
+// the timeline was drawn.
+export async function tasksWhile(browser, page, body) {
   await browser.startTracing(page, { categories: ["toplevel", "blink.user_timing", "devtools.timeline"] });
   await page.evaluate(() => performance.mark("fathom.watched"));
   await body();
   const { traceEvents } = JSON.parse((await browser.stopTracing()).toString());
   const { pid, tid } = traceEvents.find((each) => each.name === "fathom.watched");
-  const tasks = traceEvents.filter((each) => each.pid === pid && each.tid === tid && each.name.endsWith("RunTask"));
+  const ofPage = traceEvents.filter((each) => each.pid === pid && each.tid === tid);
+  const tasks = ofPage.filter((each) => each.name.endsWith("RunTask")).sort((a, b) => a.ts - b.ts);
   if (!tasks.some((each) => each.tdur > 0)) throw new Error("the trace has no CPU time of tasks");
-  return Math.max(...tasks.map((each) => (each.tdur ?? 0) / 1000));
+  const begins = ofPage.filter((each) => each.name === "fathom.frame" && each.ph === "b").map((each) => each.ts);
+  const cpuMs = (some) => some.map((each) => (each.tdur ?? 0) / 1000);
+  return { tasks: cpuMs(tasks), frames: cpuMs(begins.map((ts) => taskAt(tasks, ts)).filter(Boolean)) };
+}
+
+function taskAt(tasks, ts) {
+  const task = tasks.findLast((each) => each.ts <= ts);
+  return task && ts <= task.ts + task.dur ? task : undefined;
 }

@@ -65,6 +65,18 @@ export async function answered(page) {
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 }
 
+// Leads to another address within the page, and waits for what it asks for.
+export async function goTo(page, hash) {
+  await page.evaluate(async (to) => {
+    if (location.hash === to) return;
+    const heard = new Promise((done) => addEventListener("hashchange", done, { once: true }));
+    location.hash = to;
+    await heard;
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  }, hash);
+  await answered(page);
+}
+
 // In a browser of tests every tab is seen: this one is told otherwise.
 export async function hide(page, hidden) {
   await page.evaluate((value) => {
@@ -193,13 +205,27 @@ async function comparePictures(pictures) {
   return off / (width * height);
 }
 
-// The table that a picture or a table on the page saves.
-export async function savedTable(page, figure) {
+// What a button of a picture or a table saves: "SVG", "CSV".
+export async function savedText(page, figure, button) {
   const [download] = await Promise.all([
     page.waitForEvent("download"),
-    figure.getByRole("button", { name: "CSV", exact: true }).click(),
+    figure.getByRole("button", { name: button, exact: true }).click(),
   ]);
-  return rowsOfCsv(readFileSync(await download.path(), "utf8"));
+  return readFileSync(await download.path(), "utf8");
+}
+
+export async function savedTable(page, figure) {
+  return rowsOfCsv(await savedText(page, figure, "CSV"));
+}
+
+// Boxes and texts of a saved picture; its ground is none.
+export function boxesOfSvg(svg) {
+  const boxes = [...svg.matchAll(/<rect x="([^"]*)" y="([^"]*)" width="([^"]*)" height="([^"]*)" fill="([^"]*)"/g)];
+  const texts = [...svg.matchAll(/<text x="([^"]*)" y="([^"]*)"[^>]*>([^<]*)</g)];
+  return {
+    boxes: boxes.map(([, x, y, width, height, fill]) => ({ x: +x, y: +y, width: +width, height: +height, fill })),
+    texts: texts.map(([, x, y, text]) => ({ x: +x, y: +y, text })),
+  };
 }
 
 // The saved table of everything on screen, as objects.

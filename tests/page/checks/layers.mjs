@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { recordings } from "../layer_recordings.mjs";
-import { asked, layerColours, openPage, savedBoxes, settled, Skipped, stretches } from "../kit.mjs";
+import { asked, colours, layerColours, openPage, savedBoxes, savedText, settled, Skipped, stretches } from "../kit.mjs";
 import { realPage, sql } from "../real.mjs";
 
 const surface = ".tl-surface";
@@ -188,6 +188,82 @@ export async function checkSamplesAndWaits(browser) {
     assert.ok(longest.weight > 9e7, "it sleeps for a tenth of a second");
     const box = waited.find(({ start_ns }) => Number(start_ns) === longest.ts);
     await isWideAndOfItsColour(page, name, { ...box, start: longest.ts, dur: longest.weight });
+  });
+}
+
+// Who asked for work, and when and where it was done: both have its number.
+const launches = `
+  SELECT asked, tid, begun FROM (
+    SELECT pid, correlation, min(ts) AS asked, arg_min(tid, ts) AS tid FROM events WHERE tid IS NOT NULL GROUP BY ALL) JOIN (
+    SELECT pid, correlation, ts AS begun FROM events WHERE tid IS NULL) USING (pid, correlation) ORDER BY begun, asked`;
+
+// The arrows of the saved picture, whose names and ruler stand left of and above what is on screen; those with an end there.
+async function arrowsOf(page) {
+  const [left, top] = [220, 24];
+  const { width } = await page.locator(surface).boundingBox();
+  await page.getByText("Save", { exact: true }).click();
+  const svg = await savedText(page, page.locator(".menu-items"), "Picture (SVG)");
+  await page.getByText("Save", { exact: true }).click();
+  const lines = svg.matchAll(/<polyline points="([^"]*)" fill="none" stroke="#0b62b8" stroke-width="1"/g);
+  const arrows = [...lines].map(([, text]) => {
+    const points = text.split(" ").map(Number);
+    const [x0, y0, x1, y1] = [...points.slice(0, 2), ...points.slice(-2)];
+    return { x0: x0 - left, y0: y0 - top, x1: x1 - left, y1: y1 - top };
+  });
+  return arrows.filter(({ x0, x1 }) => [x0, x1].some((x) => x >= 0 && x < width));
+}
+
+// Once all of them are there.
+async function withArrows(page, count) {
+  await page.getByRole("button", { name: "Flows" }).click();
+  let arrows = [];
+  for (let tries = 0; tries < 100 && arrows.length !== count; ++tries) arrows = await arrowsOf(page);
+  assert.equal(arrows.length, count);
+  return arrows;
+}
+
+async function middleOf(page, track) {
+  const row = page.locator(".tl-name", { has: page.getByText(track, { exact: true }) }).last();
+  const { y, height } = await row.boundingBox();
+  return y - (await page.locator(surface).boundingBox()).y + Math.min(height, lineHeight) / 2;
+}
+
+// From the line of who asked to that of the work, with its head on the screen.
+async function arrowIsBetweenLines(page, name, { width, wall }, { asked: begin, tid, begun }, all) {
+  const span = Math.max(begun - begin, 100);
+  const [from, to] = [Math.max(0, begin - span), Math.min(begun + span, wall)];
+  await shown(page, name, `&timeline.at=${from}-${to}`);
+  const there = all.filter((each) => [each.asked, each.begun].some((time) => time >= from && time < to));
+  const isNear = (x, time) => Math.abs(x - ((time - from) / (to - from)) * width) < 0.1;
+  const arrow = (await withArrows(page, there.length)).find(({ x0, x1 }) => isNear(x0, begin) && isNear(x1, begun));
+  assert.ok(arrow, `from ${begin} to ${begun}`);
+  const boxes = await savedBoxes(page);
+  const work = boxes.find((box) => box.layer === "gpu" && Number(box.start_ns) === begun);
+  const caller = boxes.find((box) => box.layer === "cuda" && box.tid === `${tid}`);
+  assert.equal(arrow.y0, await middleOf(page, caller.track));
+  assert.equal(arrow.y1, await middleOf(page, work.track));
+  const [head] = await colours(page, surface, [[arrow.x1 - 4, arrow.y1]]);
+  assert.equal(head, "#0b62b8");
+}
+
+export async function checkArrowsLeadToTheWorkOfLaunches(browser) {
+  await onLayers(browser, ["gpu"], async (page, path, name) => {
+    const wanted = sql(path, launches);
+    assert.ok(wanted.length > 5, `${wanted.length} launches`);
+    await shown(page, name);
+    const [{ wall_ns: wall }] = (await asked(page, "/page")).recordings;
+    const { width } = await page.locator(surface).boundingBox();
+    const seen = (await withArrows(page, wanted.length)).sort((a, b) => a.x1 - b.x1 || a.x0 - b.x0);
+    for (const [at, { asked: begin, begun }] of wanted.entries()) {
+      const { x0, x1 } = seen[at];
+      const off = [x0 - (begin / wall) * width, x1 - (begun / wall) * width];
+      assert.ok(
+        off.every((pixels) => Math.abs(pixels) < 0.1),
+        `from ${begin} to ${begun}: off by ${off}`,
+      );
+    }
+    for (const launch of [wanted[0], wanted.at(-1)])
+      await arrowIsBetweenLines(page, name, { width, wall }, launch, wanted);
   });
 }
 

@@ -7,6 +7,15 @@ import { join } from "node:path";
 import { openPage, savedBoxes, settled } from "../kit.mjs";
 import { environment, fathom, servedBy, skipWithoutPage, sql, stopped } from "../real.mjs";
 
+// Asks until it is so: how long that takes is the machine's affair, within what a check may take.
+async function until(is, why) {
+  const end = Date.now() + 240_000;
+  while (!(await is())) {
+    if (Date.now() > end) assert.fail(why());
+    await new Promise((done) => setTimeout(done, 200));
+  }
+}
+
 // Each line that arrives is work: three copies.
 const program = 'while read -r step; do for i in 1 2 3; do cat "$0" > "$1/$step-$i"; done; done < "$1/steps"';
 
@@ -28,11 +37,10 @@ class SteppingProgram {
   async step(name) {
     this.steps.stdin.write(`${name}\n`);
     const files = `SELECT count(DISTINCT file) AS files FROM events WHERE file LIKE '%/${name}-_'`;
-    for (let tries = 0; tries < 300; ++tries) {
-      await new Promise((done) => setTimeout(done, 300));
-      if (this.events() > 0 && sql(this.path, files)[0].files === 3) return;
-    }
-    throw new Error(`step ${name} is not done`);
+    await until(
+      () => this.events() > 0 && sql(this.path, files)[0].files === 3,
+      () => `step ${name} is not done`,
+    );
   }
 
   events() {
@@ -48,9 +56,10 @@ class SteppingProgram {
     assert.equal(await this.ended, 0);
   }
 
-  remove() {
+  async remove() {
     this.steps.kill();
     this.process.kill("SIGTERM");
+    await this.ended;
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
@@ -58,16 +67,16 @@ class SteppingProgram {
 // The header's number, and every event in one box: both are those of SQL, soon after it has them.
 async function shows(page, running) {
   let told;
-  for (let tries = 0; tries < 60; ++tries) {
-    await page.waitForTimeout(tries && 500); // what has grown is asked for once a second
+  const areTheSame = async () => {
     await settled(page);
     const events = running.events();
     const drawn = (await savedBoxes(page)).reduce((sum, box) => sum + Number(box.events), 0);
     const header = (await page.locator("header").innerText()).replaceAll(",", "");
     told = { events, drawn, header: Number(/(\d+) events/.exec(header)?.[1]) };
-    if (drawn === events && told.header === events) return events;
-  }
-  assert.fail(`not the same: ${JSON.stringify(told)}`);
+    return drawn === events && told.header === events;
+  };
+  await until(areTheSame, () => `not the same: ${JSON.stringify(told)}`);
+  return told.events;
 }
 
 export async function checkARecordingGrowsWhileItIsMade(browser) {
@@ -90,6 +99,6 @@ export async function checkARecordingGrowsWhileItIsMade(browser) {
   } finally {
     await page?.context().close();
     if (server) await stopped(server.process);
-    running.remove();
+    await running.remove();
   }
 }

@@ -175,7 +175,13 @@ export async function checkMeasureAndHelp(browser) {
     assert.equal(line, "#0b62b8");
     assert.doesNotMatch(page.url(), /from=/, "measuring selects nothing");
     await page.keyboard.press("?");
-    assert.match(await page.locator("dialog[open]").innerText(), /Zoom in/);
+    const help = page.locator("dialog[open]");
+    assert.match(await help.innerText(), /Zoom in/);
+    assert.match(await help.innerText(), /\nMouse\n[\s\S]*Shift and drag\s+Select a range/);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("3");
+    await page.keyboard.press("?");
+    assert.doesNotMatch(await help.innerText(), /Mouse|Zoom/, "another view has none of it");
     await page.keyboard.press("Escape");
     assert.equal(await page.locator("dialog[open]").count(), 0);
   });

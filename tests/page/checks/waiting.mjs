@@ -66,6 +66,24 @@ export async function checkASlowAnswerOfALiveRecordingAppears(browser) {
   });
 }
 
+// The server may have read its rows before the growth that it tells of, and nothing more may come.
+export async function checkAGrowthIsAskedForAgain(browser) {
+  const live = (server) => (server.recordings[0].state = "running");
+  await onServer(browser, "#overview", live, async (page, server) => {
+    const recording = server.recordings[0];
+    const asked = () => server.asked.filter((path) => path.includes("/report/overview")).length;
+    await words(page, "small.fathom has");
+    await until(() => server.streams.size === 1, "the recording is followed");
+    const first = asked();
+    server.tell(recording);
+    const told = { ...recording, events: [...recording.events] };
+    recording.events.push({ ...recording.events[0] }); // only now there is what was told
+    server.tell(told);
+    await words(page, `has ${recording.events.length} events`);
+    assert.ok(asked() > first);
+  });
+}
+
 const choose = (page, name) => page.getByLabel("Recording", { exact: true }).selectOption({ label: name });
 
 // No number of one recording stands below the name of another.

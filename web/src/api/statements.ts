@@ -8,16 +8,21 @@ export type StatementName = keyof typeof questions.statements;
 type Value = string | number;
 export type Values = Readonly<Record<string, Value | readonly Value[]>>;
 
-function filled(value: Value): string {
+function inSql(value: Value): string {
   return typeof value === "number" ? String(Math.round(value)) : sqlText(value);
 }
 
 // A {name} in the text is filled with a whole number, a text in quotes, or a list of these; a {=name} with SQL.
-export function statementText(name: StatementName, values: Values = {}): string {
-  return questions.statements[name].replace(/\{(=?)(\w+)\}/g, (_place, plain: string, key: string) => {
+// src/serve/statement_text.h reads the same texts.
+export function filledText(text: string, values: Values): string {
+  return text.replace(/\{(=?)(\w+)\}/g, (_place, plain: string, key: string) => {
     const value = values[key];
-    if (value === undefined) throw new Error(`${name} needs ${key}`);
-    if (typeof value === "object") return `[${value.map(filled).join(", ")}]`;
-    return plain ? String(value) : filled(value);
+    if (value === undefined) throw new Error(`the statement needs ${key}`);
+    if (typeof value === "object") return `[${value.map(inSql).join(", ")}]`;
+    return plain ? String(value) : inSql(value);
   });
+}
+
+export function statementText(name: StatementName, values: Values = {}): string {
+  return filledText(questions.statements[name], values);
 }

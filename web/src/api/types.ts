@@ -19,6 +19,7 @@ export interface Recording {
   wall_ns: number;
   exit?: number; // the program's status
   overhead_ns?: number; // an estimate of what recording took
+  runs?: number; // of a directory of repetitions
   hosts: string[];
   events: number; // of all layers: samples and counters too
   layers: LayerFacts[];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { changeOf, diffTrees } from "./flame_diff";
+import { changeOf, diffTrees, meanTree } from "./flame_diff";
 import { whyEmpty } from "./flame_empty";
 import { boxAt, boxesIn, frameOf, leftHeavy, neighbour, timeOrder } from "./flame_layout";
 import { nodeOfPath, pathOf } from "./flame_path";
@@ -219,6 +219,23 @@ test("an empty tree is an empty picture", () => {
   assert.deepEqual(boxesIn(leftHeavy(empty), { left: 0, right: 0 }, 100), []);
   assert.deepEqual(boxesIn(timeOrder(empty), { left: 0, right: 0 }, 100), []);
   assert.deepEqual(atOnce(diffTrees(empty, empty)).tree.nodes.parent, []);
+});
+
+test("a set of trees has what a run has on average", () => {
+  const other = treeOf([
+    [-1, "main", 20, 60],
+    [0, "a", 40, 40],
+  ]);
+  const mean = atOnce(meanTree([TREE, other], 4));
+  const sums = functionSums(mean).map((sum) => [mean.names[sum.key.name], sum.self, sum.total, sum.calls]);
+  assert.deepEqual(sums, [
+    ["a", 15, 20, 0.75],
+    ["c", 12.5, 12.5, 0.75],
+    ["main", 7.5, 40, 0.5],
+    ["b", 5, 12.5, 0.25],
+  ]);
+  assert.equal(mean.total, 40);
+  assert.equal(atOnce(meanTree([TREE], 1)), TREE);
 });
 
 test("a box is found again by its names in a tree that has grown", () => {

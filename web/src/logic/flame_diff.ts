@@ -44,6 +44,22 @@ function side(tree: FlameTree, places: readonly number[], count: number) {
   return { self, total, whole: tree.total };
 }
 
+// Trees of several recordings as one: what a path has in each of so many runs on average. Pauses as diffTrees does.
+export function* meanTree(trees: readonly FlameTree[], runs: number): Generator<void, FlameTree> {
+  const first = trees[0]!;
+  if (runs === 1) return first;
+  const builder = new TreeBuilder();
+  const names = new Names();
+  let total = 0;
+  for (const tree of trees) {
+    const { self, total: totals, calls } = tree.nodes;
+    const places = yield* merge(builder, names, tree);
+    places.forEach((place, at) => builder.add(place, self[at]! / runs, totals[at]! / runs, calls[at]! / runs));
+    total += tree.total / runs;
+  }
+  return { ...first, names: names.list, nodes: builder.nodes, total };
+}
+
 // Pauses between parts of the work (slices.ts).
 export function* diffTrees(before: FlameTree, after: FlameTree): Generator<void, TreeDiff> {
   const builder = new TreeBuilder();

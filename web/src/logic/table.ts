@@ -89,6 +89,22 @@ export function nextOrder(order: Order | undefined, column: number, numeric: boo
   return order.descending === numeric ? { column, descending: !numeric } : undefined;
 }
 
+// As the address keeps it: "time descending". Of columns with one name, only the first is told by it; others by their place.
+export function orderText({ column, descending }: Order, columns: readonly TableColumn[]): string {
+  const { name } = columns[column]!;
+  const isFirst = columns.findIndex((each) => each.name === name) === column;
+  return `${isFirst ? name : column} ${descending ? "descending" : "ascending"}`;
+}
+
+// Nothing if the table has no such column, as that of another question.
+export function orderIn(text: string, columns: readonly TableColumn[]): Order | undefined {
+  const [, name, direction] = /^(.*) (ascending|descending)$/s.exec(text) ?? [];
+  if (name === undefined) return undefined;
+  const found = columns.findIndex((each) => each.name === name);
+  const column = found >= 0 ? found : /^\d{1,4}$/.test(name) ? Number(name) : -1;
+  return columns[column] && { column, descending: direction === "descending" };
+}
+
 export interface Window {
   first: number;
   end: number;

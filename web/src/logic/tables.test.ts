@@ -9,7 +9,7 @@ import { boundsOf, busiestRange, busyBins, onlyProcess, placeIn, sqlText, whereI
 import { insightsOf, measureOf, noteOf, tableKeys, tableOf, titleOf, wordsOf, type Report } from "./report";
 import { placeOfRows } from "./sql_result";
 import { atOnce } from "./slices";
-import { cellText, isNumeric, nextOrder, orderedRows, RowTexts, visibleRows } from "./table";
+import { cellText, isNumeric, nextOrder, orderedRows, orderIn, orderText, RowTexts, visibleRows } from "./table";
 
 test("histograms have no gaps", () => {
   const bars = powerBars([
@@ -88,6 +88,21 @@ test("rows are sorted as people expect; what is missing stays last", () => {
   assert.deepEqual(nextOrder({ column: 1, descending: true }, 1, true), { column: 1, descending: false });
   assert.equal(nextOrder({ column: 1, descending: false }, 1, true), undefined);
   assert.deepEqual(nextOrder({ column: 1, descending: false }, 0, false), { column: 0, descending: false });
+
+  test("the order of a table survives the address", () => {
+    const columns = ["name", "time of all", "name", "2"].map((name) => ({ name, measure: "none" as const }));
+    for (const [column, name] of ["name", "time of all", "2", "2"].entries()) {
+      for (const descending of [true, false]) {
+        const text = orderText({ column, descending }, columns);
+        assert.equal(text, `${name} ${descending ? "descending" : "ascending"}`);
+        // A column whose name is a number goes before a place.
+        assert.deepEqual(orderIn(text, columns), { column: column === 2 ? 3 : column, descending });
+      }
+    }
+    assert.deepEqual(orderIn("2 ascending", columns.slice(0, 3)), { column: 2, descending: false });
+    for (const nothing of ["", "name", "other ascending", "9 ascending", "name up"])
+      assert.equal(orderIn(nothing, columns), undefined, nothing);
+  });
 });
 
 test("numbers stand right, also in columns without a unit", () => {

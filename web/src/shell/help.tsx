@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The keys of the page and of the view on screen.
+// The keys of the page and of the view on screen, and what the mouse does there.
 import { signal } from "@preact/signals";
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { keyDefs } from "../state/keys";
+import { keyDefs, mouseDefs } from "../state/keys";
 
 const open = signal(false);
 
@@ -12,6 +12,49 @@ export function showHelp(): void {
 }
 
 const names: Record<string, string> = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", Escape: "Esc" };
+
+function Row({ head, help }: { head: ComponentChildren; help: string }): JSX.Element {
+  return (
+    <tr>
+      <th scope="row">{head}</th>
+      <td>{help}</td>
+    </tr>
+  );
+}
+
+function Keys(): JSX.Element {
+  const defs = keyDefs.value.filter((def) => def.when?.() ?? true);
+  return (
+    <table>
+      <tbody>
+        {defs.map(({ keys, help }) => (
+          <Row
+            key={keys.join(" ")}
+            head={keys.map((key) => (
+              <kbd key={key}>{names[key] ?? key}</kbd>
+            ))}
+            help={help}
+          />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Mouse(): JSX.Element {
+  return (
+    <>
+      <h2>Mouse</h2>
+      <table>
+        <tbody>
+          {mouseDefs.value.map(({ gesture, help }) => (
+            <Row key={gesture} head={gesture} help={help} />
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
 
 export function Help(): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -25,22 +68,8 @@ export function Help(): JSX.Element {
   return (
     <dialog ref={dialog} aria-labelledby="help-title" onClose={() => (open.value = false)}>
       <h2 id="help-title">Keys</h2>
-      <table>
-        <tbody>
-          {keyDefs.value
-            .filter((def) => def.when?.() ?? true)
-            .map((def) => (
-              <tr key={def.keys.join(" ")}>
-                <th scope="row">
-                  {def.keys.map((key) => (
-                    <kbd key={key}>{names[key] ?? key}</kbd>
-                  ))}
-                </th>
-                <td>{def.help}</td>
-              </tr>
-            ))}
-        </tbody>
-      </table>
+      <Keys />
+      {mouseDefs.value.length > 0 && <Mouse />}
       <button type="button" onClick={close}>
         Close
       </button>

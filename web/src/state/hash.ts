@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The selection as the part of the address behind #, and back. What is not said there is all of it, so that short
-// addresses stay valid. Views keep settings of their own under names that begin with their id: flame.weight=bytes.
+// addresses stay valid. Views keep settings of their own under names that begin with their id (flame.weight=bytes), tables
+// their order under their title (sort.Result=time descending).
 
 export interface Selection {
   view: string;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Keys that do something wherever the focus is, except in a field that takes text. Help lists them by themselves.
-import { signal } from "@preact/signals";
+// Keys that do something wherever the focus is, except in a field that takes text. Help lists them by itself.
+import { signal, type Signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 
 export interface KeyDef {
@@ -11,18 +11,33 @@ export interface KeyDef {
   held?: boolean; // also while Shift is held, or for repeated events
 }
 
+// What the mouse does: done where it is pressed, only told here, so that help has it too.
+export interface MouseDef {
+  gesture: string;
+  help: string;
+}
+
 export const keyDefs = signal<readonly KeyDef[]>([]);
+export const mouseDefs = signal<readonly MouseDef[]>([]);
+
+function added<Def>(all: Signal<readonly Def[]>, defs: readonly Def[]): () => void {
+  all.value = [...all.peek(), ...defs];
+  return () => {
+    all.value = all.peek().filter((def) => !defs.includes(def));
+  };
+}
 
 export function addKeys(defs: readonly KeyDef[]): () => void {
-  keyDefs.value = [...keyDefs.peek(), ...defs];
-  return () => {
-    keyDefs.value = keyDefs.peek().filter((def) => !defs.includes(def));
-  };
+  return added(keyDefs, defs);
 }
 
 // Keys of a view, as long as it is on the screen.
 export function useKeys(make: () => readonly KeyDef[]): void {
   useEffect(() => addKeys(make()), []);
+}
+
+export function useMouseHelp(defs: readonly MouseDef[]): void {
+  useEffect(() => added(mouseDefs, defs), []);
 }
 
 export function takesText(target: EventTarget | null): boolean {

@@ -7,6 +7,11 @@ import type { Change } from "../api/types";
 import { changes, page, recording, revision } from "./page";
 import { listen } from "./stream";
 
+// What the server reads of a recording that is being made may be older than what it tells here: where nothing has come since,
+// everything is asked again after so many messages.
+const againAfter = [2, 8];
+const quiet = new Map<string, number>(); // messages since it has grown
+
 function heard(id: string, text: string): void {
   let change: Change;
   try {
@@ -17,7 +22,10 @@ function heard(id: string, text: string): void {
   const before = changes.peek()[id];
   const { state, wall_ns, events } = change;
   changes.value = { ...changes.peek(), [id]: { state, wall_ns, events } };
-  if (before?.events !== events || before.state !== state) revision.value += 1;
+  const hasGrown = before?.events !== events || before.state !== state;
+  const since = hasGrown ? 0 : (quiet.get(id) ?? 0) + 1;
+  quiet.set(id, since);
+  if (hasGrown || againAfter.includes(since)) revision.value += 1;
   if (state !== "running") page.refresh();
 }
 

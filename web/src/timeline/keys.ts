@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Keys of the timeline.
-import type { KeyDef } from "../state/keys";
+// Keys of the timeline, and what help says of the mouse (pointer.ts, names.tsx).
+import type { KeyDef, MouseDef } from "../state/keys";
 import type { Hit } from "./hit";
 import type { TimelineModel } from "./model";
 import { acrossOf, besideOf, firstOf } from "./step";
 
 const step = 0.15; // of the screen
 const scrolled = 60; // pixels
+
+export const timelineMouse: readonly MouseDef[] = [
+  { gesture: "Drag", help: "Move through time" },
+  { gesture: "Shift and drag", help: "Select a range" },
+  { gesture: "Alt and drag", help: "Measure" },
+  { gesture: "Click", help: "Show the details of an event" },
+  { gesture: "Double click", help: "Go to an event" },
+  { gesture: "Ctrl and wheel", help: "Zoom" },
+  { gesture: "Shift and wheel", help: "Move through time" },
+  { gesture: "Click on a name", help: "Select the track" },
+  { gesture: "Ctrl and click on names", help: "Select several tracks" },
+];
 
 export function timelineKeys(model: TimelineModel, scrollBy: (pixels: number) => void): KeyDef[] {
   const across = (by: 1 | -1): void => chooseAcross(model, by, () => scrollBy(by * scrolled));
@@ -39,9 +51,7 @@ export function timelineKeys(model: TimelineModel, scrollBy: (pixels: number) =>
       help: "End the selected range where the chosen event ends, or the screen",
       run: () => model.selectEdge("to"),
     },
-    // Told here, done in names.tsx.
-    { keys: ["Ctrl+click"], help: "On a name at the left: select several tracks", run: () => {} },
-    { keys: ["m"], help: "Hold and drag to measure (or Alt and drag)", run: () => (model.measuring.value = true) },
+    { keys: ["m"], help: "Hold and drag to measure", run: () => (model.measuring.value = true) },
     { keys: ["Escape"], help: "Close details and measure", run: () => model.letGo() },
   ];
 }

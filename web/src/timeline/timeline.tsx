@@ -6,13 +6,13 @@ import { useEffect, useMemo } from "preact/hooks";
 import { useSize } from "../draw/canvas";
 import { escapeName } from "../logic/escape";
 import { Answered, Empty, Loading } from "../shell/states";
-import { useKeys } from "../state/keys";
+import { useKeys, useMouseHelp } from "../state/keys";
 import { recording } from "../state/page";
 import { searchStep, searchText } from "../state/search";
 import { Details } from "./details";
 import { goToNext } from "./find";
 import { HoverCard } from "./hover_card";
-import { timelineKeys } from "./keys";
+import { timelineKeys, timelineMouse } from "./keys";
 import { Legend } from "./legend";
 import { Minimap } from "./minimap";
 import { TimelineModel } from "./model";
@@ -72,6 +72,7 @@ function Tracks({ model }: { model: TimelineModel }): JSX.Element {
     if (wanted && body.current) body.current.scrollTop = wanted.y;
   });
   useKeys(() => timelineKeys(model, (pixels) => body.current?.scrollBy(0, pixels)));
+  useMouseHelp(timelineMouse);
   return (
     <div class="tl-body" ref={body} onScroll={(event) => (model.top.value = event.currentTarget.scrollTop)}>
       <div class="tl-space" style={{ height: `${model.height.value}px` }}>

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Two recordings side by side: what each was, what changed and how surely, and where in the program.
+// Two recordings side by side, or two sets of runs: what each was, what changed and how surely, and where in the program.
 import { computed } from "@preact/signals";
 import type { JSX } from "preact";
-import { api, type Part } from "../../api/client";
+import { api } from "../../api/client";
 import type { Recording } from "../../api/types";
 import { escapeName } from "../../logic/escape";
+import { meanTree } from "../../logic/flame_diff";
 import type { FlameTree } from "../../logic/flame_tree";
 import { eventsNamed, samplesOf } from "../../logic/places";
 import { tableKeys, type Report, type ReportRow } from "../../logic/report";
+import { countRuns, runsOf, toggledId, without } from "../../logic/sides";
+import { inSlices } from "../../logic/slices";
 import { Answered, Empty } from "../../shell/states";
 import { ofAnotherRecording } from "../../state/hash";
 import { recording, recordings } from "../../state/page";
-import { select, selection, setting } from "../../state/selection";
+import { changeSetting, select, selection, setting } from "../../state/selection";
 import { Difference } from "../flame/difference";
 import { useWeights } from "../flame/weights";
 import { RunCard } from "../overview/run_card";
@@ -22,34 +25,69 @@ import { patiently } from "../parts/patience";
 import { ReportTable, Words } from "../parts/report_tables";
 
 const beforeId = setting("compare.before", "");
+const MORE = { before: "compare.more_before", after: "compare.more_after" } as const;
+const more = { before: setting(MORE.before, ""), after: setting(MORE.after, "") };
 const chosenWeight = setting("compare.weight", "");
-// Samples, where both have some.
-const usualWeight = computed(() => {
-  const sides = recordings.value.filter(({ id }) => id === recording.value?.id || id === beforeId.value);
-  const sampled = sides.every(({ layers }) => layers.some(({ name, events }) => name === "cpu" && events > 0));
-  return sides.length === 2 && sampled ? "cpu" : "time";
-});
-const weight = computed(() => chosenWeight.value || usualWeight.value);
 
 const ROWS = 1000; // of each table; some are seen, others scrolled to
 
-// As `fathom diff --format json A B` prints it.
-async function askDiff(sides: { a: string; b: string }, signal: AbortSignal): Promise<Report> {
-  return api.other<Report>("/diff", { ...sides, top: ROWS }, signal);
+interface Sides {
+  before: Recording[]; // the chosen one first
+  after: Recording[];
 }
 
-function useFlame(side: () => string) {
-  return useAnswer(
-    () => ({ part: { recording: side() } as Part, weight: weight.value }),
-    (wish, signal): Promise<FlameTree> =>
-      patiently(() => api.flame({ weight: wish.weight, min: 0.0002 }, wish.part, signal), signal),
+// Nothing where there are not two.
+const sides = computed<Sides | null>(() => {
+  const all = recordings.value;
+  const after = recording.value;
+  if (!after) return null;
+  const others = without(all, [after]);
+  const first = others.find(({ id }) => id === beforeId.value) ?? others[0];
+  if (!first) return null;
+  const before = runsOf(first, more.before.value, all, [after]);
+  return { before, after: runsOf(after, more.after.value, all, before) };
+});
+
+// Samples, where all have some.
+const usualWeight = computed(() => {
+  const all = sides.value ? [...sides.value.before, ...sides.value.after] : [];
+  const sampled = all.every(({ layers }) => layers.some(({ name, events }) => name === "cpu" && events > 0));
+  return sampled ? "cpu" : "time";
+});
+const weight = computed(() => chosenWeight.value || usualWeight.value);
+
+const idsOf = (side: readonly Recording[]): string[] => side.map(({ id }) => id);
+
+// As `fathom diff --format json A B` prints it.
+async function askDiff({ before, after }: { before: string[]; after: string[] }, signal: AbortSignal): Promise<Report> {
+  return api.other<Report>("/diff", { a: before.join("\n"), b: after.join("\n"), top: ROWS }, signal);
+}
+
+interface FlameOfSide {
+  ids: string[];
+  runs: number;
+  weight: string;
+}
+
+// What a run of the side has on average: sides may have different numbers of runs.
+async function askFlames({ ids, runs, weight }: FlameOfSide, signal: AbortSignal): Promise<FlameTree> {
+  const wish = { weight, min: 0.0002 };
+  const trees = await Promise.all(ids.map((id) => patiently(() => api.flame(wish, { recording: id }, signal), signal)));
+  return new Promise((done) => inSlices(meanTree(trees, runs), signal, done));
+}
+
+function useFlame(side: () => readonly Recording[]) {
+  return useAnswer<FlameOfSide, FlameTree>(
+    () => ({ ids: idsOf(side()), runs: countRuns(side()), weight: weight.value }),
+    askFlames,
   );
 }
 
-function Flames({ before, after }: { before: string; after: string }): JSX.Element {
-  const old = useFlame(() => beforeId.value || before);
-  const now = useFlame(() => recording.value?.id ?? after);
-  const weights = useWeights(() => [beforeId.value || before, recording.value?.id ?? after]);
+function Flames({ now }: { now: Sides }): JSX.Element {
+  const chosen = (): Sides => sides.value ?? now;
+  const old = useFlame(() => chosen().before);
+  const later = useFlame(() => chosen().after);
+  const weights = useWeights(() => idsOf([...chosen().before, ...chosen().after]));
   return (
     <section aria-label="Differential flame graph">
       <div class="tools" role="toolbar" aria-label="Differential flame graph">
@@ -61,10 +99,11 @@ function Flames({ before, after }: { before: string; after: string }): JSX.Eleme
           options={options(["after", "after"], ["before", "before"])}
         />
         <Switch name="flame.shares" label="compare shares" />
+        {countRuns([...now.before, ...now.after]) > 2 && <span class="faint">a run on average</span>}
       </div>
       <Answered of={old} what="Adding up calls of the first">
         {(first) => (
-          <Answered of={now} what="Adding up calls of the second">
+          <Answered of={later} what="Adding up calls of the second">
             {(second) => <Difference before={first} after={second} />}
           </Answered>
         )}
@@ -94,52 +133,93 @@ function Changes({ report }: { report: Report }): JSX.Element {
   );
 }
 
-function swap(before: string, after: string): void {
-  const other = ofAnotherRecording(selection.peek(), before);
-  select({ ...other, settings: { ...other.settings, "compare.before": after } });
+function swap({ before, after }: Sides): void {
+  const other = ofAnotherRecording(selection.peek(), before[0]!.id);
+  const settings: Record<string, string> = { ...other.settings, "compare.before": after[0]!.id };
+  const rest = { [MORE.before]: after, [MORE.after]: before };
+  for (const [name, side] of Object.entries(rest)) {
+    delete settings[name];
+    if (side.length > 1) settings[name] = idsOf(side.slice(1)).join("\n");
+  }
+  select({ ...other, settings });
 }
 
-function Sides({ before, after }: { before: Recording; after: Recording }): JSX.Element {
-  const diff = useAnswer(() => ({ a: beforeId.value || before.id, b: recording.value?.id ?? after.id }), askDiff);
+// What is measured several times is told with confidence.
+function MoreRuns({ of, side, other }: { of: "before" | "after"; side: Recording[]; other: Recording[] }): JSX.Element {
+  const free = without(recordings.value, [side[0]!, ...other]);
+  const runs = countRuns(side);
+  return (
+    <details class="more-runs">
+      <summary>
+        {runs} {runs === 1 ? "run" : "runs"}
+      </summary>
+      {free.map(({ id, name }) => (
+        <label class="choice" key={id}>
+          <input
+            type="checkbox"
+            checked={side.some((each) => each.id === id)}
+            onChange={() => changeSetting(MORE[of], toggledId(more[of].peek(), id), "push")}
+          />
+          {escapeName(name)}
+        </label>
+      ))}
+    </details>
+  );
+}
+
+function Side({ of, now }: { of: "before" | "after"; now: Sides }): JSX.Element {
+  const side = now[of];
+  return (
+    <div>
+      <h2>{of === "before" ? "Before" : "After"}</h2>
+      <RunCard recording={side[0]!} />
+      {recordings.value.length > 2 && (
+        <MoreRuns of={of} side={side} other={now[of === "before" ? "after" : "before"]} />
+      )}
+    </div>
+  );
+}
+
+function Compared({ now }: { now: Sides }): JSX.Element {
+  const diff = useAnswer(() => {
+    const { before, after } = sides.value ?? now;
+    return { before: idsOf(before), after: idsOf(after) };
+  }, askDiff);
   return (
     <>
       <div class="columns">
-        <div>
-          <h2>Before</h2>
-          <RunCard recording={before} />
-        </div>
-        <div>
-          <h2>After</h2>
-          <RunCard recording={after} />
-        </div>
+        <Side of="before" now={now} />
+        <Side of="after" now={now} />
       </div>
       <Answered of={diff} what="Comparing">
         {(report) => <Words report={report} />}
       </Answered>
-      <Flames before={before.id} after={after.id} />
+      <Flames now={now} />
       <section aria-label="What changed">{diff.value && <Changes report={diff.value} />}</section>
     </>
   );
 }
 
+function OnlyOne(): JSX.Element {
+  return (
+    <Empty
+      what="There is only one recording"
+      hint={
+        <>
+          <code>fathom view BEFORE AFTER</code> opens two, which can be compared. Of several runs each, name them all,
+          or put the recordings into two directories: <code>fathom view BEFORE/ AFTER/</code> compares all runs of one
+          with all of the other.
+        </>
+      }
+    />
+  );
+}
+
 export function Compare(): JSX.Element {
-  const after = recording.value;
-  const others = recordings.value.filter(({ id }) => id !== after?.id);
-  const before = others.find(({ id }) => id === beforeId.value) ?? others[0];
-  if (!after || !before) {
-    return (
-      <Empty
-        what="There is only one recording"
-        hint={
-          <>
-            <code>fathom view BEFORE AFTER</code> opens two, which can be compared. Of several runs each, put the
-            recordings into two directories: <code>fathom view BEFORE/ AFTER/</code> compares all runs of one with all
-            of the other.
-          </>
-        }
-      />
-    );
-  }
+  const now = sides.value;
+  if (!now) return <OnlyOne />;
+  const [before, after] = [now.before[0]!, now.after[0]!];
+  const others = without(recordings.value, [after]);
   return (
     <div class="view compare">
       <div class="tools" role="toolbar" aria-label="Recordings">
@@ -162,11 +242,11 @@ export function Compare(): JSX.Element {
             ))}
           </select>
         </label>
-        <button type="button" onClick={() => swap(before.id, after.id)}>
+        <button type="button" onClick={() => swap(now)}>
           Swap
         </button>
       </div>
-      <Sides key={`${before.id} ${after.id}`} before={before} after={after} />
+      <Compared key={`${before.id} ${after.id}`} now={now} />
     </div>
   );
 }

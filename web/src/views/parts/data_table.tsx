@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A table of any length: only rows near the screen exist. Headings sort; rows may lead somewhere.
+// A table of any length: only rows near the screen exist. Headings sort, which the address keeps; rows may lead somewhere.
 import type { JSX, TargetedKeyboardEvent } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useComputed } from "@preact/signals";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { useSize } from "../../draw/canvas";
 import { escapeName } from "../../logic/escape";
 import {
@@ -9,6 +10,8 @@ import {
   isNumeric,
   nextOrder,
   orderedRows,
+  orderIn,
+  orderText,
   RowTexts,
   visibleRows,
   type Order,
@@ -17,6 +20,7 @@ import {
 import { withThousands } from "../../logic/units";
 import { inSlices } from "../../logic/slices";
 import { searchText } from "../../state/search";
+import { changeSetting, selection } from "../../state/selection";
 import { SaveBar } from "./save_bar";
 
 const ROW_HEIGHT = 24; // the same in views.css
@@ -30,7 +34,6 @@ interface DataTableProps {
   table: TableData;
   onRow?: ((row: number) => void) | undefined; // a place in table.rows
   rowTitle?: string; // what a row leads to
-  tall?: boolean; // as high as there is room
   visible?: number; // rows that are seen without scrolling
 }
 
@@ -137,6 +140,14 @@ function Spacer({ rows }: { rows: number }): JSX.Element | null {
   return rows > 0 ? <tr aria-hidden="true" style={{ height: `${rows * ROW_HEIGHT}px` }} /> : null;
 }
 
+// By title: a view has no two tables of one.
+function useOrder({ title, table }: DataTableProps): [Order | undefined, (order: Order | undefined) => void] {
+  const name = `sort.${title}`;
+  const text = useComputed(() => selection.value.settings[name] ?? "").value;
+  const order = useMemo(() => orderIn(text, table.columns), [text, table]);
+  return [order, (next) => changeSetting(name, next ? orderText(next, table.columns) : null, "push")];
+}
+
 interface Matches {
   rows: readonly number[];
   isSearched: boolean;
@@ -160,24 +171,19 @@ function useMatches(table: TableData, ordered: readonly number[]): Matches {
 }
 
 export function DataTable(props: DataTableProps): JSX.Element {
-  const { title, table, onRow, rowTitle, tall, visible = MOST_VISIBLE } = props;
-  const [order, setOrder] = useState<Order | undefined>(undefined);
+  const { title, table, onRow, rowTitle, visible = MOST_VISIBLE } = props;
+  const [order, setOrder] = useOrder(props);
   const [scrolled, setScrolled] = useState(0);
   const [holder, size] = useSize<HTMLDivElement>();
-  const before = useRef(table);
-  useEffect(() => {
-    if (before.current.columns.length !== table.columns.length) setOrder(undefined);
-    before.current = table;
-  }, [table]);
   const ordered = useMemo(() => orderedRows(table.rows, order), [table, order]);
   const { rows, isSearched } = useMatches(table, ordered);
   const numeric = useMemo(() => table.columns.map((_, column) => isNumeric(table, column)), [table]);
   const columns = useMemo(() => widths(table), [table]);
   const { first, end } = visibleRows(scrolled, Math.max(size.value.height, 200), ROW_HEIGHT, rows.length);
   // With a bar to scroll sideways below the rows, the box is that much higher by itself.
-  const height = tall ? undefined : `${(Math.min(rows.length, visible) + 1) * ROW_HEIGHT + 18}px`;
+  const maxHeight = `${(Math.min(rows.length, visible) + 1) * ROW_HEIGHT + 18}px`;
   return (
-    <figure class={tall ? "data-table tall" : "data-table"}>
+    <figure class="data-table">
       <figcaption>
         {title}
         <SaveBar name={title} table={() => ({ ...table, rows: rows.map((at) => table.rows[at]!) })} />
@@ -188,7 +194,7 @@ export function DataTable(props: DataTableProps): JSX.Element {
         role="region"
         aria-label={title}
         ref={holder}
-        {...(height ? { style: { maxHeight: height } } : {})}
+        style={{ maxHeight }}
         onScroll={(event) => setScrolled(event.currentTarget.scrollTop)}
       >
         <table aria-rowcount={rows.length + 1} style={{ minWidth: `${pixelsOf(columns.cut)}px` }}>

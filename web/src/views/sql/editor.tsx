@@ -55,6 +55,10 @@ export function Editor({ schema }: { schema: readonly SchemaView[] }): JSX.Eleme
     setOpen(wanted ? found : NOTHING);
     setChosen(0);
   };
+  // Who was quicker than the schema is shown what it has.
+  useEffect(() => {
+    if (document.activeElement === field.current) suggest(false);
+  }, [schema]);
   const take = (choice: Choice): void => {
     const area = field.current!;
     const text = written(choice);
