@@ -53,7 +53,9 @@ ALLOWED: List[Allowed] = [
     ),
     Allowed("src/analysis/live/live_sums.cc", "resource", "counters of processes"),
     Allowed(
-        "src/analysis/live/packed_sums.cc", "user", "probes are recorded from outside, and are no layer of the kernel"
+        "src/analysis/live/packed_sums.cc",
+        "app user",
+        "counters that programs tell; probes are recorded from outside, and are no layer of the kernel",
     ),
     Allowed(
         "src/analysis/moved_view.cc", "posix stdio", "bytes of stdio are those of posix below it, where there are any"

@@ -100,7 +100,8 @@ def fenced(own: Path, command: List[str]) -> List[str]:
         rights = ["--user", "--map-current-user", "--keep-caps"]
         command = ["setpriv", "--inh-caps=-all", "--ambient-caps=-all", *command]
     # A shell's background job ignores Ctrl-C; some tests want to know that they do not.
-    limits = ["env", "--default-signal", "--ignore-signal=XFSZ", "prlimit", f"--data={MOST_MEMORY}", f"--fsize={MOST_FILE}", "--core=0"]
+    limits = ["env", "--default-signal", "--ignore-signal=XFSZ"]
+    limits += ["prlimit", f"--data={MOST_MEMORY}", f"--fsize={MOST_FILE}", "--core=0"]
     spaces = ["--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
     return [*limits, "unshare", *rights, *spaces, "sh", "-c", FENCE, "fence", str(ROOT), str(own), *command]
 

@@ -14,6 +14,7 @@
 #include "guest/pool_file.h"
 #include "guest/quiet.h"
 #include "guest/syscalls.h"
+#include "wire/broker.h"
 #include "wire/varint.h"
 
 namespace fathom::guest {
@@ -24,7 +25,7 @@ constexpr uint32_t kMaxPools = 1200;
 constexpr uint32_t kFirstPool = 16;  // segments
 constexpr uint32_t kLaterPool = 32;
 constexpr uint32_t kSteadyPool = 128;  // from the eighth pool on
-constexpr uint32_t kSmallestPool = 2;
+constexpr uint32_t kSmallestPool = FATHOM_BROKER_SMALLEST_POOL;
 constexpr uint32_t kResidentPools = 8;  // about 7.5 MiB; see drop_views
 
 // What this process knows of a pool.

@@ -49,4 +49,5 @@ struct fathom_broker_reply {
 };
 
 #define FATHOM_BROKER_LARGEST_POOL 1024        /* segments */
+#define FATHOM_BROKER_SMALLEST_POOL 2          /* whoever is refused so many asks for no fewer */
 #define FATHOM_BROKER_LARGEST_SCHEMA (1 << 17) /* bytes */

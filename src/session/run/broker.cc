@@ -213,7 +213,7 @@ Broker::Reply Broker::answer(std::span<const std::byte> packet, Caller& caller) 
     granted =
         keep_schema(request.schema_hash, {reinterpret_cast<const char*>(text.data()), text.size()});
   } else if (request.verb == FATHOM_BROKER_POOL) {
-    reply.fd = make_pool(request, peer_of(caller.line.get()));
+    reply.fd = give_pool(request, peer_of(caller.line.get()));
     granted = reply.fd.valid();
   } else if (request.verb == FATHOM_BROKER_WHO) {
     granted = tell_numbers(request, caller, reply);
@@ -267,7 +267,8 @@ bool Broker::keep_schema(std::uint64_t hash, std::string_view text) const {
   return kept;
 }
 
-bool Broker::book(std::int64_t bytes) const {
+// False where there is no header any more.
+bool Broker::change_header(const std::function<bool(fathom_run_header&)>& change) const {
   const Fd file(::openat(spool_.get(), FATHOM_RUN_FILE, O_RDWR | O_NOFOLLOW | O_CLOEXEC));
   struct stat facts {};
   if (!file.valid() || ::fstat(file.get(), &facts) != 0 || facts.st_size < FATHOM_RUN_HEADER_SIZE)
@@ -275,13 +276,32 @@ bool Broker::book(std::int64_t bytes) const {
   void* memory =
       ::mmap(nullptr, FATHOM_RUN_HEADER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
   if (memory == MAP_FAILED) return false;
-  auto* header = static_cast<fathom_run_header*>(memory);
-  const auto change = static_cast<std::uint64_t>(bytes);
-  const std::uint64_t sum = __atomic_add_fetch(&header->pool_bytes, change, __ATOMIC_RELAXED);
-  const bool fits = bytes < 0 || header->spool_max == 0 || sum <= header->spool_max;
-  if (!fits) __atomic_fetch_sub(&header->pool_bytes, change, __ATOMIC_RELAXED);
+  const bool changed = change(*static_cast<fathom_run_header*>(memory));
   ::munmap(memory, FATHOM_RUN_HEADER_SIZE);
-  return fits;
+  return changed;
+}
+
+bool Broker::book(std::int64_t bytes) const {
+  return change_header([&](fathom_run_header& header) {
+    const auto change = static_cast<std::uint64_t>(bytes);
+    const std::uint64_t sum = __atomic_add_fetch(&header.pool_bytes, change, __ATOMIC_RELAXED);
+    const bool fits = bytes < 0 || header.spool_max == 0 || sum <= header.spool_max;
+    if (!fits) __atomic_fetch_sub(&header.pool_bytes, change, __ATOMIC_RELAXED);
+    return fits;
+  });
+}
+
+// Who asks has a copy of the header, and can count nothing there that anybody reads.
+Fd Broker::give_pool(const fathom_broker_request& request, std::int32_t pid) const {
+  Fd pool = make_pool(request, pid);
+  if (!pool.valid() && request.segments == FATHOM_BROKER_SMALLEST_POOL) {
+    change_header([](fathom_run_header& header) {
+      if (header.when_full == FATHOM_WHEN_FULL_BLOCK) return false;  // it waits and loses nothing
+      __atomic_fetch_add(&header.refused, 1, __ATOMIC_RELAXED);
+      return true;
+    });
+  }
+  return pool;
 }
 
 Fd Broker::make_pool(const fathom_broker_request& request, std::int32_t pid) const {

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,6 +23,7 @@
 #include "base/result.h"
 #include "session/run/private_door.h"
 #include "wire/broker.h"
+#include "wire/spool.h"
 
 namespace fathom::session {
 
@@ -67,7 +69,9 @@ class Broker {
   static bool tell_numbers(const fathom_broker_request& request, Caller& caller, Reply& reply);
   Fd open_header(std::uint64_t schema, bool& wants_schema) const;
   [[nodiscard]] bool keep_schema(std::uint64_t hash, std::string_view text) const;
+  [[nodiscard]] Fd give_pool(const fathom_broker_request& request, std::int32_t pid) const;
   [[nodiscard]] Fd make_pool(const fathom_broker_request& request, std::int32_t pid) const;
+  bool change_header(const std::function<bool(fathom_run_header&)>& change) const;
   bool book(std::int64_t bytes) const;  // in the run's budget; negative: gives back
 
   std::string name_, ask_, answer_;

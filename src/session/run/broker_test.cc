@@ -15,6 +15,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/files.h"
 #include "session/run_header.h"
 #include "trace/decode/schema.h"
 #include "wire/spool.h"
@@ -193,6 +194,31 @@ TEST_F(Brokered, MakesPoolsWithinTheBudget) {
   }
   pool.segments = 32;
   EXPECT_EQ(ask(packet(pool))->head.granted, 1) << "what was not made is not booked";
+}
+
+// Who asks tries smaller ones before it gives up.
+TEST_F(Brokered, CountsWhoGotNoRoomAtAll) {
+  const auto refused = [&] {
+    const Result<std::string> header = read_file(root_ + "/spool/" FATHOM_RUN_FILE);
+    fathom_run_header read{};
+    std::memcpy(&read, header->data(), sizeof read);
+    return read.refused;
+  };
+  fathom_broker_request pool = request(FATHOM_BROKER_POOL);
+  pool.process_key = 0xabc;
+  for (pool.segments = 64; pool.segments > FATHOM_BROKER_SMALLEST_POOL; pool.segments /= 2) {
+    pool.serial++;
+    ask(packet(pool));  // until nothing is left
+  }
+  EXPECT_EQ(refused(), 0U);
+  unsigned granted = 0;
+  for (unsigned i = 0; i < 40; i++) {
+    pool.serial++;
+    granted += ask(packet(pool))->head.granted;
+  }
+  EXPECT_GT(granted, 0U);
+  EXPECT_EQ(refused(), 40 - granted);
+  EXPECT_GT(refused(), 0U);
 }
 
 TEST_F(Brokered, TellsAProcessItsNumberHere) {
