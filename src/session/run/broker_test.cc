@@ -208,7 +208,7 @@ TEST_F(Brokered, CountsWhoGotNoRoomAtAll) {
   pool.process_key = 0xabc;
   for (pool.segments = 64; pool.segments > FATHOM_BROKER_SMALLEST_POOL; pool.segments /= 2) {
     pool.serial++;
-    ask(packet(pool));  // until nothing is left
+    (void)ask(packet(pool));  // until nothing is left
   }
   EXPECT_EQ(refused(), 0U);
   unsigned granted = 0;
