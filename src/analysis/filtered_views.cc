@@ -83,6 +83,21 @@ Status show_events(Store& store, RowFilter filter, const Window& window) {
   return {};
 }
 
+// How long threads were off the CPU between the window's begin and their first sample in it.
+std::string away_sql(const Window& window) {
+  return fmt::format(
+      R"(CREATE OR REPLACE TEMP TABLE away_before AS
+         SELECT f.host, f.pid, f.tid, f.ts,
+                CAST(sum(least(s.ts + s.weight, f.ts) - greatest(s.ts, {0})) AS BIGINT) AS away
+         FROM (SELECT host, pid, tid, min(ts) AS ts FROM memory.main.samples
+               WHERE event = 'cpu-clock' AND ts >= {0} GROUP BY ALL) f
+           JOIN memory.main.samples s ON s.tid = f.tid AND s.pid = f.pid
+             AND s.host IS NOT DISTINCT FROM f.host AND s.event = 'off-cpu'
+             AND s.ts < f.ts AND s.ts + s.weight > {0}
+         GROUP BY ALL)",
+      window.begin);
+}
+
 // Of a stretch off the CPU counts what lies in the window; a sample stands for time before it.
 Status show_samples(Store& store, RowFilter filter, const Window& window) {
   FATHOM_ASSIGN(const FilteredView view, find_filtered_view("samples"));
@@ -94,11 +109,16 @@ Status show_samples(Store& store, RowFilter filter, const Window& window) {
   }
   filter.from_ns.reset();
   filter.to_ns.reset();
+  FATHOM_TRY(store.query(away_sql(window)));
   const std::string cut = fmt::format(
       R"(REPLACE (
            CASE event WHEN 'off-cpu' THEN greatest(ts, {0}) ELSE ts END AS ts,
            CASE event WHEN 'off-cpu' THEN least(ts + weight, {1}) - greatest(ts, {0})
-                      WHEN 'cpu-clock' THEN least(weight, ts - {0}) ELSE weight END AS weight,
+                      WHEN 'cpu-clock' THEN greatest(0, least(weight, ts - {0} - coalesce((
+                        SELECT any_value(away) FROM away_before a WHERE a.ts = samples.ts
+                          AND a.tid = samples.tid AND a.pid = samples.pid
+                          AND a.host IS NOT DISTINCT FROM samples.host), 0)))
+                      ELSE weight END AS weight,
            CASE WHEN ready IS NOT NULL
                 THEN least(ready, least(ts + weight, {1}) - greatest(ts, {0})) END AS ready))",
       window.begin, window.end);
@@ -282,6 +302,21 @@ constexpr char kCoverage[] = R"(
     WINDOW later AS (PARTITION BY host, layer ORDER BY ts, opens DESC ROWS UNBOUNDED PRECEDING))
   WHERE open > 0 AND dur > 0)";
 
+Error uses_events() {
+  return usage_error("the condition uses a view that is computed from events",
+                     "use columns of events, or tables such as files");
+}
+
+// What is left of events cannot be chosen by a view of what is left.
+Status check_events(Store& store) {
+  if (const Result<Table> found = store.query("SELECT 1 FROM events LIMIT 0"); !found) {
+    constexpr std::string_view kInItself = "infinite recursion";
+    const bool in_itself = found.error().message.find(kInItself) != std::string::npos;
+    return in_itself ? uses_events() : found.error();
+  }
+  return {};
+}
+
 }  // namespace
 
 // Passes a condition that somebody else's SELECT may have, and nothing but a condition.
@@ -292,11 +327,8 @@ Status judge_condition(Store& store, const std::string& condition) {
     // What would close our bracket and open another cannot do so with two kinds of them.
     FATHOM_TRY(store.query_untrusted("SELECT [" + condition + "\n] FROM events LIMIT 0"));
   }
-  if (store.has_made()) {  // of all events, and not to be made again of those that are left
-    return usage_error("the condition uses a view that is computed from events",
-                       "use columns of events, or tables such as files");
-  }
-  return {};
+  // Of all events, and not to be made again of those that are left.
+  return store.has_made() ? Status(uses_events()) : Status();
 }
 
 Result<std::vector<std::string>> show_rows(Store& store, const RowFilter& filter) {
@@ -305,6 +337,7 @@ Result<std::vector<std::string>> show_rows(Store& store, const RowFilter& filter
   FATHOM_ASSIGN(const Window window, window_of(store, filter));
   FATHOM_TRY(store.query("DROP TABLE IF EXISTS temp.waits"));  // those of the whole (hold_waits)
   FATHOM_TRY(show_events(store, filter, window));
+  FATHOM_TRY(check_events(store));
   FATHOM_TRY(show_others(store, filter, window));
   return show_intervals(store, filter);
 }

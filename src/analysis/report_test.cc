@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "analysis/filtered_views.h"
 #include "analysis/testing/sample_recording.h"
 #include "analysis/view_tools.h"
 #include "base/text.h"
@@ -223,12 +224,41 @@ TEST_F(ReportTest, ViewsAreThereForWhoeverLooksForThem) {
       "SELECT count(*) FROM duckdb_views() WHERE view_name IN ('functions', 'waits', 'time')");
   ASSERT_TRUE(listed) << listed.error().message;
   EXPECT_EQ(lines(*listed), "count_star()\n3");
+  for (const char* list : {"FROM (DESC) SELECT count(*)", "FROM ( desc ) SELECT count(*)"})
+    EXPECT_EQ(lines(*asked(list)), lines(*asked("FROM (DESCRIBE) SELECT count(*)"))) << list;
   const Result<Table> composed = asked("FROM query_table('func' || 'tions') SELECT name LIMIT 1");
   EXPECT_TRUE(composed) << composed.error().message;
   EXPECT_TRUE(asked("SELECT name FROM \"FUNCTIONS\" LIMIT 1"));
   const Result<Table> misspelt = asked("FROM functoins");
   ASSERT_FALSE(misspelt);
   EXPECT_THAT(misspelt.error().hint, HasSubstr("\"functions\""));
+}
+
+// Tables that views are made of are made for whoever names them.
+TEST_F(ReportTest, MadeTablesAreMadeWhereTheyAreNamed) {
+  const std::string path = root_ + "/made";
+  ASSERT_TRUE(write_sample(path));
+  for (const char* name : {"tree_nodes", "phase_times", "overlap_times", "training_tasks",
+                           "training_steps", "gpu_idle_times", "layer_walls"}) {
+    Result<Store> store = Store::open(path, {.resolver = {}, .threads = 1});
+    ASSERT_TRUE(store) << store.error().message;
+    const Result<Table> found = store->query_untrusted("SELECT count(*) FROM " + std::string(name));
+    EXPECT_TRUE(found) << name << ": " << found.error().message;
+  }
+}
+
+TEST_F(ReportTest, AConditionOnAViewOfEventsSaysSo) {
+  const std::string path = root_ + "/condition";
+  ASSERT_TRUE(write_sample(path));
+  for (const char* view : {"waits", "moved", "events", "bandwidth"}) {
+    Result<Store> store = Store::open(path, {.resolver = {}, .threads = 1});
+    ASSERT_TRUE(store) << store.error().message;
+    RowFilter filter;
+    filter.condition = "EXISTS (SELECT 1 FROM " + std::string(view) + ")";
+    const auto shown = show_only(*store, filter);
+    ASSERT_FALSE(shown) << view;
+    EXPECT_THAT(shown.error().message, HasSubstr("uses a view that is computed from events"));
+  }
 }
 
 // Percentiles in SQL are those of the report.

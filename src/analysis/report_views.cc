@@ -27,6 +27,22 @@ bool asks_for_all(std::string_view word) {
                              [&](std::string_view prefix) { return word.starts_with(prefix); });
 }
 
+// DESC is DESCRIBE where a statement begins, and an order elsewhere.
+bool begins_with_desc(std::string_view sql) {
+  constexpr std::string_view kWord = "desc";
+  const std::size_t first = sql.find_first_not_of(" \t\r\n(");
+  if (first == std::string_view::npos) return false;
+  const std::vector<std::string> words = words_of(sql.substr(first, kWord.size() + 1));
+  return !words.empty() && words[0] == kWord;
+}
+
+bool lists_all(std::string_view sql) {
+  for (std::size_t at = 0; at != std::string_view::npos; at = sql.find('(', at + 1)) {
+    if (begins_with_desc(sql.substr(at))) return true;
+  }
+  return std::ranges::any_of(words_of(sql), asks_for_all);
+}
+
 }  // namespace
 
 // Those of events only where there are events.
@@ -47,8 +63,8 @@ Status ReportViews::make_first(sql::Connection& connection) {
 }
 
 std::set<const ViewDef*> ReportViews::named_in(std::string_view sql) const {
+  if (lists_all(sql)) return {waiting_.begin(), waiting_.end()};
   std::vector<std::string> words = words_of(sql);
-  if (std::ranges::any_of(words, asks_for_all)) return {waiting_.begin(), waiting_.end()};
   std::set<const ViewDef*> named;
   while (!words.empty()) {
     const std::string word = std::move(words.back());

@@ -17,6 +17,7 @@
 #include "analysis/report_views.h"
 #include "analysis/source_names.h"
 #include "analysis/store_views.h"
+#include "analysis/walk/made_tables.h"
 #include "base/files.h"
 #include "base/ids.h"
 #include "base/memory.h"
@@ -233,12 +234,20 @@ Status Store::put_table(const std::string& name, const sql::Batch& rows) {
   return sql::register_table(state_->connection(), name, rows);
 }
 
+// Names the view, or a table that is made for it.
+bool needs_made(const ViewDef& view, const std::vector<std::string>& names) {
+  const std::vector<std::string> words = words_of(view.sql());
+  return std::ranges::any_of(names, [&](const std::string& name) {
+    return name == name_in_sql(&view) ||
+           (is_made_table(name) && std::ranges::find(words, name) != words.end());
+  });
+}
+
 Status Store::make_what_is_named(const std::string& sql) {
   FATHOM_TRY(state_->prepare(sql));
   const std::vector<std::string> names = state_->connection().table_names(sql);
   for (const ViewDef* view : views()) {
-    if (view->make == nullptr) continue;
-    if (std::ranges::find(names, name_in_sql(view)) != names.end()) FATHOM_TRY(ensure(view->make));
+    if (view->make != nullptr && needs_made(*view, names)) FATHOM_TRY(ensure(view->make));
   }
   return {};
 }

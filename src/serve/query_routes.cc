@@ -161,15 +161,6 @@ std::string_view help_of(std::string_view name) {
   return "";
 }
 
-// What views are made of, which nobody can ask by itself.
-bool is_inner(std::string_view name) {
-  constexpr std::string_view kInner[] = {
-      analysis::kTreeNodes.name,     analysis::kPhaseTimes.name,    analysis::kOverlapTimes.name,
-      analysis::kTrainingTasks.name, analysis::kTrainingSteps.name, analysis::kGpuIdleTimes.name,
-      analysis::kLayerWalls.name};
-  return std::ranges::find(kInner, name) != std::end(kInner);
-}
-
 Response schema(const Request& request, OpenRecordings& recordings) {
   const Result<RecordingLease> lease = recordings.lease(request);
   if (!lease) return refused_lease(lease.error());
@@ -183,7 +174,7 @@ Response schema(const Request& request, OpenRecordings& recordings) {
     return text == nullptr ? "" : *text;
   };
   for (const auto& row : columns->rows) {
-    if (!is_inner(text_in(row[0]))) views[text_in(row[0])].push_back(&row);
+    if (!analysis::is_made_table(text_in(row[0]))) views[text_in(row[0])].push_back(&row);
   }
   std::string text;
   JsonWriter json(text);

@@ -90,7 +90,7 @@ def test_suite_of_local_processes(box: Box) -> None:
     check("exit statuses", (3, 127), (items["bad"]["exit"], items["none"]["exit"]))
     check("parameters of the last", {"size": "2", "mode": "it's"}, items["solve"]["parameters"])
     check("its log", f"ready\n2 it's\n{result['run']}.8 hello there\n", log_of(box, 8))
-    check_true("it took time", items["slow"]["wall"] >= 1)
+    check_true("it had its time", items["slow"]["wall"] > 0.9)  # the limit of 1 s begins before the program does
     check("nobody is left", [], running("sleep 1002"))
     table = box.finish(box.start(box.kit.fathom, "suite", "run", "suite.yaml", "-o", "again"), 1)
     check_true("a line for each parameter", b"size=2 mode=it's" in table[0] and b"bad: exit status 3" in table[1])

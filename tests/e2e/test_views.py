@@ -118,3 +118,15 @@ def test_parts_of_single_calls_and_their_sums(box: Box) -> None:
     check("calls", (whole, 0), calls_of_part(box, "--layers", "syscall"))
     fast = dict(box.rows("SELECT name, count(*) FROM events WHERE dur < 100000 GROUP BY name"))
     check("a condition", (fast, 0), calls_of_part(box, "--where", "dur < 100000"))
+
+
+def test_a_part_counts_who_lives_in_it(box: Box) -> None:
+    """Of a process that became another program, also where it did so before."""
+    (box.dir / "life.sh").write_text("sleep 0.1\nexec sleep 1\n")
+    box.record("sh", "life.sh")
+    begin = int(box.value("SELECT max(start) FROM processes WHERE image = 1 AND name = 'sleep'")) / 1e9
+    part = ("--from", f"{begin + 0.2:.6f}", "--to", f"{begin + 0.6:.6f}")
+    said = box.fathom("report", box.trace, *part).decode()
+    check_true(f"one of each in {said[:200]}", "1 process, 1 thread," in said)
+    rows = json.loads(box.fathom("report", box.trace, "processes", *part, "--format", "json"))["processes"]
+    check("processes", ["sleep"], [row["name"] for row in rows])

@@ -78,14 +78,17 @@ constexpr char kTotals[] = R"(
       -- threads did, its own one had ended by then.
       SELECT t.*, t.tid = t.pid AND (coalesce(t.start - t.before_end <= 1, false) OR EXISTS (
                FROM processes p WHERE p.image > 0 AND p.pid = t.pid AND p.host IS NOT DISTINCT FROM t.host
-                 AND p.start <= t.start AND p.start > coalesce(t.before_start, t.start - 1))) AS goes_on
+                 AND p.start <= t.start AND p.start > t.before_start)) AS goes_on
       FROM (SELECT *, lag("end") OVER images AS before_end, lag(start) OVER images AS before_start
             FROM threads WHERE start IS NOT NULL
             WINDOW images AS (PARTITION BY host, pid, tid ORDER BY start)) t)),
-  -- A process that execs goes on; one that gets the number of another is a new one.
+  -- A process that execs goes on; one that gets the number of another is a new one. Of a part of
+  -- the run, its first program may be missing.
   who AS (
-    SELECT count(*) FILTER (image = 0) + count(DISTINCT (host, pid)) FILTER (image IS NULL) AS processes
-    FROM processes)
+    SELECT count(*) FILTER (image = 0 OR (image > 0 AND before IS DISTINCT FROM image - 1)) +
+             count(DISTINCT (host, pid)) FILTER (image IS NULL) AS processes
+    FROM (SELECT host, pid, image, lag(image) OVER (
+            PARTITION BY host, pid ORDER BY start, image) AS before FROM processes))
   SELECT wall, CAST(life AS BIGINT) AS life,
          CAST(greatest(CASE threads WHEN 0 THEN wall ELSE life END, in_calls) AS BIGINT) AS thread_time,
          CAST(in_calls AS BIGINT) AS in_calls, threads, processes, CAST(events AS BIGINT) AS events,

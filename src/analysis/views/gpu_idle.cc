@@ -12,7 +12,10 @@ using enum Measure;
 
 constexpr std::int64_t kRows = 30;
 
-std::string sql() { return "FROM gpu_idle_times"; }
+std::string sql() {
+  return "SELECT host, device, cause, layer, name, \"time\", stretches, longest, longest_at "
+         "FROM gpu_idle_times";
+}
 
 Result<Table> devices(Store& store) {
   FATHOM_ASSIGN(

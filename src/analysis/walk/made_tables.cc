@@ -3,6 +3,7 @@
 // bound before its pass has run.
 #include "analysis/walk/made_tables.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,11 @@ std::string columns_sql(std::string_view names, const char* type) {
 }
 
 }  // namespace
+
+bool is_made_table(std::string_view name) {
+  return std::ranges::any_of(kMadeTables,
+                             [&](const MadeTable& table) { return table.name == name; });
+}
 
 Status create_unmade_tables(sql::Connection& connection) {
   for (const MadeTable& table : kMadeTables) {

@@ -34,6 +34,8 @@ inline constexpr MadeTable kGpuIdleTimes = {"gpu_idle_times", "host,cause,layer,
                                             "device,time,stretches,longest,longest_at", ""};
 inline constexpr MadeTable kLayerWalls = {"layer_walls", "scope,host,layer", "pid,tid,wall", ""};
 
+[[nodiscard]] bool is_made_table(std::string_view name);
+
 // Views with their names and columns, so that views can be made of them. Reading one is an error: a
 // question that nobody saw coming gets no wrong answer.
 Status create_unmade_tables(sql::Connection& connection);
