@@ -99,9 +99,14 @@ Result<MetricsDoor> MetricsDoor::open(const std::string& where, std::string_view
   FATHOM_ASSIGN(door.door_, listen_at(address));
   const Bound bound = bound_address(door.door_.get());
   door.address_ = bound.text();
+  door.has_chosen_port_ = address.port == 0;
   door.hosts_ = fleet::host_names_for(bound.host, bound.is_unspecified());
   door.hosts_.add(address.host);
   return door;
+}
+
+std::string MetricsDoor::sentence() const {
+  return "metrics are served at http://" + address_ + "/metrics";
 }
 
 void MetricsDoor::serve(const std::stop_token& stop, const MetricsText& text,

@@ -29,6 +29,10 @@ class MetricsDoor {
   static Result<MetricsDoor> open(const std::string& where, std::string_view option);
 
   [[nodiscard]] const std::string& address() const { return address_; }  // "127.0.0.1:9100"
+  // "metrics are served at http://127.0.0.1:41234/metrics".
+  [[nodiscard]] std::string sentence() const;
+  // Port 0 was asked for: nobody knows the address unless it is told.
+  [[nodiscard]] bool has_chosen_port() const { return has_chosen_port_; }
   // Answers with what `text` gives at that moment.
   void serve(const std::stop_token& stop, const MetricsText& text,
              std::int64_t patience_ns = kPatienceNs) const;
@@ -39,6 +43,7 @@ class MetricsDoor {
 
   Fd door_;
   std::string address_;
+  bool has_chosen_port_ = false;
   fleet::HostNames hosts_;
 };
 

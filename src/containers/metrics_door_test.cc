@@ -64,6 +64,8 @@ TEST(MetricsDoor, IsAtLoopbackUnlessTold) {
   const Result<MetricsDoor> door = MetricsDoor::open("0", "--metrics");
   ASSERT_TRUE(door) << door.error().message;
   EXPECT_TRUE(door->address().starts_with("127.0.0.1:"));
+  EXPECT_EQ(door->sentence(), "metrics are served at http://" + door->address() + "/metrics");
+  EXPECT_TRUE(door->has_chosen_port());
   EXPECT_FALSE(MetricsDoor::open(door->address(), "--metrics")) << "it is taken";
   for (const char* wrong : {"", "x", "1:2:3", "70000"})
     EXPECT_EQ(MetricsDoor::open(wrong, "--metrics").error().code, Code::kUsage) << wrong;

@@ -108,6 +108,7 @@ Result<int> run_it(const Arguments& a) {
                 absolute_path(a.folder.empty() ? folder_by_time(wanted) : a.folder));
   FATHOM_ASSIGN(session::SignalQueue signals, session::SignalQueue::open());
   containers::ProfileHooks hooks;
+  hooks.announce = [](const auto& words) { remark(words); };
   if (!a.quiet && ::isatty(STDERR_FILENO) == 1)
     hooks.tell = [](const auto& words) { remark(words); };
   Result<containers::ProfileOutcome> outcome = containers::profile_application(
@@ -182,7 +183,7 @@ Result<int> run(Parser& parser) {
   parser.flag("-q,--quiet", a.quiet, "print only the application's output");
   parser.option("--metrics", a.metrics, "[ADDRESS:]PORT",
                 "run: serve live values in Prometheus' text format at http://ADDRESS:PORT/metrics "
-                "(default address: 127.0.0.1)");
+                "(default address: 127.0.0.1; port 0: a free one, which is printed, also with -q)");
   parser.option("--from", a.from, "IMAGE", "base: the image to add the layer to");
   parser.option("-t,--tag", a.tag, "NAME", "base: the name of the new image");
   FATHOM_ASSIGN(const bool go_on, parser.parse());
