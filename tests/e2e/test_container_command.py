@@ -112,6 +112,22 @@ def test_container_metrics_tell_a_port_that_was_chosen(box: Box) -> None:
     check("nothing is told of a port that is known", b"", run(box, known, "known")[1])
 
 
+def test_container_options_are_of_their_action(box: Box) -> None:
+    """An option that an action would not follow is a mistake, in one line; so is an empty place for metrics."""
+    layer = box.root / "layer"
+    for words, told in (
+        (("base", "-o", layer, "--metrics", "9100"), "--metrics does not apply to 'fathom container base'"),
+        (("base", "--force", "-o", layer), "--force does not apply to 'fathom container base'"),
+        (("init", "-t", "x", "img:1"), "--tag does not apply to 'fathom container init'"),
+        (("run", "--from", "x", "img:1"), "--from does not apply to 'fathom container run'"),
+        (("inside", "-q", "--", "true"), "--quiet does not apply to 'fathom container inside'"),
+        (("run", "--metrics", "", "img:1"), "--metrics needs a port, or an address and a port"),
+    ):
+        _, said = box.finish(box.start(box.kit.fathom, "container", *words), 2)
+        check("told", f"fathom: {told}; run 'fathom container --help' for usage\n", said.decode())
+    check("layers", False, layer.exists())
+
+
 def test_container_command_is_stopped(box: Box) -> None:
     """Time is over: SIGINT, SIGTERM, SIGKILL; and a signal to us reaches it."""
     words = "trap 'echo int' INT; trap 'echo term' TERM; while :; do sleep 0.1; done"

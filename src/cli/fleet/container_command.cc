@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <ctime>
 #include <optional>
 
@@ -25,6 +26,8 @@ namespace {
 
 using containers::Engine;
 using containers::Instructions;
+
+constexpr char kHint[] = "run 'fathom container --help' for usage";
 
 struct Arguments {
   std::string action, folder, from, tag, metrics;
@@ -93,9 +96,7 @@ int judged(const containers::ProfileOutcome& outcome) {
 }
 
 Result<int> run_it(const Arguments& a) {
-  if (a.words.empty())
-    return usage_error("an image or a file with instructions is needed",
-                       "run 'fathom container --help' for usage");
+  if (a.words.empty()) return usage_error("an image or a file with instructions is needed", kHint);
   // A file that is wrong is told before an engine is looked for.
   const Result<std::string> socket = containers::find_engine_socket();
   FATHOM_ASSIGN(Instructions wanted, instructions_of(a, socket ? *socket : ""));
@@ -129,8 +130,7 @@ Result<int> run_it(const Arguments& a) {
 }
 
 Result<int> init_it(const Arguments& a) {
-  if (a.words.size() != 1)
-    return usage_error("one image is needed", "run 'fathom container --help' for usage");
+  if (a.words.size() != 1) return usage_error("one image is needed", kHint);
   if (!containers::is_image_name(a.words[0]))
     return Error{Code::kInvalid, "'" + escape_control(a.words[0]) + "' is not a valid image name",
                  ""};
@@ -151,8 +151,7 @@ Result<int> init_it(const Arguments& a) {
 
 Result<int> base_it(const Arguments& a) {
   if (!a.words.empty())
-    return usage_error("'" + escape_control(a.words[0]) + "' is not expected here",
-                       "run 'fathom container --help' for usage");
+    return usage_error("'" + escape_control(a.words[0]) + "' is not expected here", kHint);
   if (a.tag.empty() && a.from.empty()) {
     if (a.folder.empty())
       return usage_error("no folder for the layer was given", "name one with -o DIR");
@@ -166,6 +165,44 @@ Result<int> base_it(const Arguments& a) {
   const Status made = containers::make_base_image(engine, a.from, a.tag);
   if (!made) return status_of(made.error());
   return 0;
+}
+
+Result<int> inside_it(const Arguments& a) { return profile_inside(a.words); }
+
+struct Action {
+  std::string_view name;
+  std::vector<std::string_view> options;
+  Result<int> (*run)(const Arguments&);
+};
+
+const std::vector<Action>& actions() {
+  static const std::vector<Action> all = {
+      {"run", {"--output", "--force", "--quiet", "--metrics"}, run_it},
+      {"init", {"--output", "--force"}, init_it},
+      {"base", {"--output", "--from", "--tag"}, base_it},
+      {"inside", {}, inside_it},  // for profiler.sh alone
+  };
+  return all;
+}
+
+Result<const Action*> action_of(const Arguments& a) {
+  const auto found = std::ranges::find(actions(), a.action, &Action::name);
+  if (found != actions().end()) return &*found;
+  return usage_error("'" + escape_control(a.action) + "' is neither run, init nor base", kHint);
+}
+
+Status check_options(const Parser& parser, const Arguments& a, const Action& action) {
+  for (const Action& other : actions()) {
+    for (const std::string_view option : other.options) {
+      if (parser.given(std::string(option)) &&
+          std::ranges::find(action.options, option) == action.options.end())
+        return usage_error(
+            fmt::format("{} does not apply to 'fathom container {}'", option, action.name), kHint);
+    }
+  }
+  if (a.metrics.empty() && parser.given("--metrics"))
+    return usage_error("--metrics needs a port, or an address and a port", kHint);
+  return {};
 }
 
 Result<int> run(Parser& parser) {
@@ -188,12 +225,9 @@ Result<int> run(Parser& parser) {
   parser.option("-t,--tag", a.tag, "NAME", "base: the name of the new image");
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
-  if (a.action == "run") return run_it(a);
-  if (a.action == "init") return init_it(a);
-  if (a.action == "base") return base_it(a);
-  if (a.action == "inside") return profile_inside(a.words);  // for profiler.sh alone
-  return usage_error("'" + escape_control(a.action) + "' is neither run, init nor base",
-                     "run 'fathom container --help' for usage");
+  FATHOM_ASSIGN(const Action* const action, action_of(a));
+  FATHOM_TRY(check_options(parser, a, *action));
+  return action->run(a);
 }
 
 }  // namespace
