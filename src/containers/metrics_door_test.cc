@@ -72,6 +72,16 @@ TEST(MetricsDoor, IsAtLoopbackUnlessTold) {
   EXPECT_EQ(MetricsDoor::open("no.such.invalid:0", "--metrics").error().code, Code::kNotFound);
 }
 
+TEST(MetricsDoor, AColonAloneIsLoopbackAndAStarIsEveryone) {
+  const Result<MetricsDoor> own = MetricsDoor::open(":0", "--metrics");
+  ASSERT_TRUE(own) << own.error().message;
+  EXPECT_TRUE(own->address().starts_with("127.0.0.1:")) << own->address();
+  const Result<MetricsDoor> all = MetricsDoor::open("*:0", "--metrics");
+  ASSERT_TRUE(all) << all.error().message;
+  EXPECT_TRUE(all->address().starts_with("0.0.0.0:") || all->address().starts_with("[::]:"))
+      << all->address();
+}
+
 TEST(MetricsDoor, ServesUntilItIsToldToStop) {
   const Result<MetricsDoor> door = MetricsDoor::open("localhost:0", "--metrics");
   ASSERT_TRUE(door) << door.error().message;

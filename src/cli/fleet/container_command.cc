@@ -218,9 +218,11 @@ Result<int> run(Parser& parser) {
                 "layer's folder");
   parser.flag("--force", a.force, "replace existing results");
   parser.flag("-q,--quiet", a.quiet, "print only the application's output");
-  parser.option("--metrics", a.metrics, "[ADDRESS:]PORT",
-                "run: serve live values in Prometheus' text format at http://ADDRESS:PORT/metrics "
-                "(default address: 127.0.0.1; port 0: a free one, which is printed, also with -q)");
+  parser.option(
+      "--metrics", a.metrics, "[ADDRESS:]PORT",
+      "run: serve live values in Prometheus' text format at http://ADDRESS:PORT/metrics; "
+      "PORT or :PORT serves this machine alone, *:PORT everyone who reaches it; port 0 is "
+      "a free one, which is printed, also with -q");
   parser.option("--from", a.from, "IMAGE", "base: the image to add the layer to");
   parser.option("-t,--tag", a.tag, "NAME", "base: the name of the new image");
   FATHOM_ASSIGN(const bool go_on, parser.parse());
