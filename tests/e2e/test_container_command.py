@@ -126,6 +126,13 @@ def test_container_options_are_of_their_action(box: Box) -> None:
         _, said = box.finish(box.start(box.kit.fathom, "container", *words), 2)
         check("told", f"fathom: {told}; run 'fathom container --help' for usage\n", said.decode())
     check("layers", False, layer.exists())
+    usage = " ".join(box.fathom("container", "--help").decode().split())
+    for words in (
+        "inside: what such an image starts",
+        "with 'command:', of a program of this machine",
+        "*:PORT everyone",
+    ):
+        check_true(f"{words!r} in {usage}", words in usage)
 
 
 def test_container_command_is_stopped(box: Box) -> None:

@@ -209,10 +209,12 @@ Result<int> run(Parser& parser) {
   Arguments a;
   parser.positional("ACTION", a.action,
                     "run: profile an application; init: write instructions to start from; base: "
-                    "make an image that profiles itself, or its layer");
+                    "make an image that profiles itself, or its layer; inside: what such an image "
+                    "starts, not meant for people");
   parser.optional_tail("SPEC|IMAGE", a.words,
-                       "a file with instructions (.yaml), or an image and the application's "
-                       "arguments");
+                       "a file with instructions (.yaml), of an image or, with 'command:', of a "
+                       "program of this machine without a container; or an image and the "
+                       "application's arguments");
   parser.option("-o,--output", a.folder, "DIR",
                 "folder of the results (default: fathom-<image>-<time>); init: a file; base: the "
                 "layer's folder");
