@@ -15,7 +15,7 @@ namespace {
 Result<render::ExportNumber> bound_of(const Parser& parser, const char* name, double seconds) {
   if (!parser.given(name)) return render::ExportNumber();
   constexpr double kMost = 9e9;
-  if (!std::isfinite(seconds) || std::abs(seconds) > kMost) {
+  if (!std::isfinite(seconds) || seconds < 0 || seconds > kMost) {
     return usage_error(std::string(name) + " is not a time", "give seconds since the start");
   }
   return render::ExportNumber(std::llround(seconds * 1e9));
@@ -51,6 +51,8 @@ Result<analysis::RowFilter> filter_of(const Parser& parser, const FilterOptions&
   }
   FATHOM_ASSIGN(filter.from_ns, bound_of(parser, "--from", options.from));
   FATHOM_ASSIGN(filter.to_ns, bound_of(parser, "--to", options.to));
+  if (filter.from_ns && filter.to_ns && *filter.to_ns < *filter.from_ns)
+    return usage_error("--to is before --from", "give the earlier time as --from");
   return filter;
 }
 

@@ -27,9 +27,8 @@ constexpr double kNsPerSecond = 1e9;
 
 struct Options {
   std::vector<std::string> words;
-  std::string plain, output;
+  std::string plain, output, name;
   std::string format = "table";
-  std::string name = "app";
 };
 
 // What the recording says of its run.
@@ -137,7 +136,8 @@ Result<int> run(Parser& parser) {
   parser.option("--format", options.format, "FORMAT",
                 "table, json, html, or patch: requests and limits for kubectl patch; of several "
                 "table, json, csv or md");
-  parser.option("--name", options.name, "NAME", "patch: the container's name (default: app)");
+  parser.option("--name", options.name, "NAME",
+                "patch: the name of the container and of its deployment (default: app)");
   parser.option("-o,--output", options.output, "FILE", "file to write (default: stdout)");
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;

@@ -48,6 +48,11 @@ std::string help_line(const std::string& left, const std::string& help) {
   return text + "\n";
 }
 
+// CLI11 reads nothing as 0.
+std::string refuse_empty(const std::string& word) {
+  return word.empty() ? "a number is needed" : "";
+}
+
 // CLI11's own words, in one line.
 std::string one_line(std::string text) {
   std::ranges::replace(text, '\n', ' ');
@@ -93,13 +98,13 @@ void Parser::option(const std::string& names, std::string& value, const std::str
 
 void Parser::option(const std::string& names, std::int64_t& value, const std::string& metavar,
                     std::string help) {
-  declared_->app.add_option(names, value);
+  declared_->app.add_option(names, value)->check(refuse_empty);
   declared_->finish(names, metavar, std::move(help));
 }
 
 void Parser::option(const std::string& names, double& value, const std::string& metavar,
                     std::string help) {
-  declared_->app.add_option(names, value);
+  declared_->app.add_option(names, value)->check(refuse_empty);
   declared_->finish(names, metavar, std::move(help));
 }
 

@@ -4,6 +4,7 @@
 #include "containers/live_metrics.h"
 
 #include <exception>
+#include <string_view>
 #include <utility>
 
 #include "base/clock.h"
@@ -16,15 +17,21 @@ namespace {
 constexpr char kAppCounter[] = "fathom_app_counter";
 constexpr char kLeftOut[] = "fathom_app_values_left_out_total";
 
-// Seconds and bytes are what Prometheus' names end with.
+// Seconds and bytes are what Prometheus' names end with; some of ours do already.
+std::string name_of(const analysis::CounterNow& counter) {
+  std::string name = fleet::metric_name("fathom_", counter.name);
+  const std::string_view ending = counter.unit == "ns"      ? "_seconds"
+                                  : counter.unit == "bytes" ? "_bytes"
+                                                            : "";
+  if (!name.ends_with(ending)) name += ending;
+  return name;
+}
+
 void add_sampled(const analysis::CounterNow& counter, const MeasuredRun& run,
                  fleet::PrometheusText& out) {
   constexpr double kNs = 1e9;
   const bool is_time = counter.unit == "ns";
-  const std::string name =
-      fleet::metric_name("fathom_", counter.name) + (is_time                   ? "_seconds"
-                                                     : counter.unit == "bytes" ? "_bytes"
-                                                                               : "");
+  const std::string name = name_of(counter);
   out.begin_family(name, "untyped");
   out.add(name, is_time ? counter.value / kNs : counter.value,
           {{"application", run.application}, {"run", run.kind}});

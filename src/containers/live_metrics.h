@@ -52,7 +52,7 @@ class ServedMetrics {
   static Result<std::unique_ptr<ServedMetrics>> begin(const std::string& where);
 
   [[nodiscard]] LiveMetrics& metrics() { return metrics_; }
-  [[nodiscard]] const std::string& address() const { return door_.address(); }
+  [[nodiscard]] const MetricsDoor& door() const { return door_; }
 
  private:
   explicit ServedMetrics(MetricsDoor door);

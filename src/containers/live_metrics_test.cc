@@ -23,6 +23,14 @@ TEST(LiveMetrics, WhatTheRecorderSamplesHasNamesOfItsOwn) {
   EXPECT_EQ(prometheus_text({}, kRun), "");
 }
 
+TEST(LiveMetrics, NamesHaveTheirUnitOnce) {
+  analysis::Activity activity;
+  activity.counters = {{"cgroup_read_bytes", "bytes", 5}, {"busy_seconds", "ns", 1e9}};
+  const std::string text = prometheus_text(activity, kRun);
+  EXPECT_NE(text.find("\nfathom_cgroup_read_bytes{"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nfathom_busy_seconds{"), std::string::npos) << text;
+}
+
 TEST(LiveMetrics, NamesOfTheApplicationAreLabels) {
   analysis::Activity activity;
   activity.app_counters = {{"boats", "", 3}, {"x\"} 1\nup", "", 0.5}};

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: MIT
-// A client's question is read up to a limit of size and time, then answered and closed. The head is
-// read by the reader of `fathom server`; bodies are nobody's business here.
+// Opens the door and answers questions; who asks, and for how long, is in metrics_clients.h. The
+// head is read by the reader of `fathom server`; bodies are nobody's business here.
 #include "containers/metrics_door.h"
 
 #include <fmt/format.h>
 #include <netdb.h>
-#include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <exception>
 #include <memory>
 
-#include "base/clock.h"
 #include "base/escape.h"
 #include "base/os_error.h"
+#include "containers/metrics_clients.h"
 #include "fleet/listen_address.h"
 #include "fleet/prometheus.h"
 #include "fleet/request_head.h"
@@ -26,10 +23,6 @@ namespace {
 
 constexpr int kTickMs = 100;
 constexpr int kBacklog = 16;
-constexpr std::int64_t kSecondNs = 1'000'000'000;
-constexpr std::int64_t kPatienceNs = 2 * kSecondNs;  // for a client's whole question
-constexpr std::size_t kMostQuestion = 8192;
-constexpr std::string_view kEndOfHead = "\r\n\r\n";
 
 struct Bound {
   std::string host, port;
@@ -74,26 +67,6 @@ Result<Fd> listen_at(const fleet::Address& address) {
   return door;
 }
 
-bool can_read(int fd, int wait_ms) {
-  pollfd waiting{fd, POLLIN, 0};
-  return ::poll(&waiting, 1, wait_ms) > 0;
-}
-
-// Up to the empty line behind the head.
-std::string question_of(int connection) {
-  std::string all;
-  const std::int64_t until = now_monotonic_ns() + kPatienceNs;
-  while (all.find(kEndOfHead) == std::string::npos && all.size() < kMostQuestion &&
-         now_monotonic_ns() < until) {
-    std::array<char, 1024> piece;
-    if (!can_read(connection, kTickMs)) continue;
-    const ssize_t got = ::recv(connection, piece.data(), piece.size(), 0);
-    if (got <= 0) break;
-    all.append(piece.data(), static_cast<std::size_t>(got));
-  }
-  return all;
-}
-
 std::string answer_of(int status, std::string_view body) {
   return fmt::format(
       "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n{}Connection: close\r\n\r\n{}",
@@ -126,28 +99,22 @@ Result<MetricsDoor> MetricsDoor::open(const std::string& where, std::string_view
   FATHOM_ASSIGN(door.door_, listen_at(address));
   const Bound bound = bound_address(door.door_.get());
   door.address_ = bound.text();
+  door.has_chosen_port_ = address.port == 0;
   door.hosts_ = fleet::host_names_for(bound.host, bound.is_unspecified());
   door.hosts_.add(address.host);
   return door;
 }
 
-void MetricsDoor::serve(const std::stop_token& stop, const MetricsText& text) const {
-  while (!stop.stop_requested()) {
-    if (!can_read(door_.get(), kTickMs)) continue;
-    const Fd connection(::accept4(door_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (!connection.valid()) continue;
-    try {
-      answer(connection.get(), text);
-    } catch (const std::exception&) {  // no memory: this client gets no answer
-    }
-  }
+std::string MetricsDoor::sentence() const {
+  return "metrics are served at http://" + address_ + "/metrics";
 }
 
-void MetricsDoor::answer(int connection, const MetricsText& text) const {
-  const timeval patience{.tv_sec = kPatienceNs / kSecondNs, .tv_usec = 0};
-  ::setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-  const std::string answer = metrics_answer(question_of(connection), hosts_, text);
-  (void)::send(connection, answer.data(), answer.size(), MSG_NOSIGNAL);
+void MetricsDoor::serve(const std::stop_token& stop, const MetricsText& text,
+                        std::int64_t patience_ns) const {
+  MetricsClients clients(door_.get(), patience_ns, [&](std::string_view question) {
+    return metrics_answer(question, hosts_, text);
+  });
+  while (!stop.stop_requested()) clients.turn(kTickMs);
 }
 
 }  // namespace fathom::containers

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// One page of metrics over HTTP, for Prometheus and for people: whoever asks gets it, one at a
-// time.
+// One page of metrics over HTTP, for Prometheus and for people: whoever asks gets it, and nobody
+// waits for another.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -28,15 +29,21 @@ class MetricsDoor {
   static Result<MetricsDoor> open(const std::string& where, std::string_view option);
 
   [[nodiscard]] const std::string& address() const { return address_; }  // "127.0.0.1:9100"
-  // Answers with what `text` gives at that moment, one question after the other.
-  void serve(const std::stop_token& stop, const MetricsText& text) const;
+  // "metrics are served at http://127.0.0.1:41234/metrics".
+  [[nodiscard]] std::string sentence() const;
+  // Port 0 was asked for: nobody knows the address unless it is told.
+  [[nodiscard]] bool has_chosen_port() const { return has_chosen_port_; }
+  // Answers with what `text` gives at that moment.
+  void serve(const std::stop_token& stop, const MetricsText& text,
+             std::int64_t patience_ns = kPatienceNs) const;
 
  private:
+  static constexpr std::int64_t kPatienceNs = 2'000'000'000;  // with each client
   MetricsDoor() = default;
-  void answer(int connection, const MetricsText& text) const;
 
   Fd door_;
   std::string address_;
+  bool has_chosen_port_ = false;
   fleet::HostNames hosts_;
 };
 

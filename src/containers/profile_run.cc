@@ -165,7 +165,8 @@ Status Profiler::prepare() {
   FATHOM_TRY(check_folder(options_.folder, options_.force));
   if (!wanted.metrics.empty()) {
     FATHOM_ASSIGN(metrics_, ServedMetrics::begin(wanted.metrics));
-    if (hooks_.tell) hooks_.tell("metrics are at http://" + metrics_->address() + "/metrics");
+    const auto& say = metrics_->door().has_chosen_port() ? hooks_.announce : hooks_.tell;
+    if (say) say(metrics_->door().sentence());
   }
   if (engine_ == nullptr) {
     FATHOM_TRY(plan_local_layers());

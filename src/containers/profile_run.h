@@ -24,6 +24,8 @@ struct ProfileOptions {
 
 struct ProfileHooks {
   std::function<void(const std::string& words)> tell = {};  // what happens next
+  // What nobody could know otherwise, also where nothing else is told.
+  std::function<void(const std::string& words)> announce = {};
 };
 
 struct ProfileOutcome {

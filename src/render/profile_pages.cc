@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -279,6 +280,15 @@ std::string yaml_block(std::string_view name, const Quantities& of) {
   return out;
 }
 
+constexpr char kUsualContainer[] = "app";
+
+// What can be copied into a command line, too.
+bool is_kubernetes_name(std::string_view name) {
+  return !name.empty() && name.front() != '-' && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
+  });
+}
+
 }  // namespace
 
 std::string profile_json(const Profile& profile) {
@@ -352,8 +362,9 @@ std::string profile_html(const Profile& profile) {
 
 std::string profile_patch(const Profile& profile, const std::string& name) {
   std::string quoted;
-  append_json_text(quoted, name);
-  return "# kubectl patch deployment NAME --patch-file THIS\n"
+  append_json_text(quoted, name.empty() ? kUsualContainer : name);
+  return "# kubectl patch deployment " + (is_kubernetes_name(name) ? name : "NAME") +
+         " --patch-file THIS\n"
          "spec:\n  template:\n    spec:\n      containers:\n      - name: \"" +
          quoted + "\"\n        resources:\n" + yaml_block("requests", profile.recommend.requests) +
          yaml_block("limits", profile.recommend.limits);

@@ -18,7 +18,8 @@ namespace fathom::render {
 // profile.html: one page that loads nothing.
 [[nodiscard]] std::string profile_html(const analysis::Profile& profile);
 
-// What `kubectl patch --patch-file` takes: requests and limits of the container `name`.
+// What `kubectl patch --patch-file` takes: requests and limits of the container `name`
+// ("": app), and the command for a deployment of the same name.
 [[nodiscard]] std::string profile_patch(const analysis::Profile& profile, const std::string& name);
 
 }  // namespace fathom::render

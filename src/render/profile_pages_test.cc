@@ -43,6 +43,17 @@ TEST(ProfileText, WhatWasNotMeasuredIsNoRow) {
   EXPECT_THAT(text, HasSubstr("limits are 20 % above the peak"));
 }
 
+TEST(ProfilePatch, TellsTheCommandForItsName) {
+  const auto first_line = [](const std::string& name) {
+    const std::string patch = profile_patch(small_profile(), name);
+    return patch.substr(0, patch.find('\n'));
+  };
+  EXPECT_EQ(first_line("web-1"), "# kubectl patch deployment web-1 --patch-file THIS");
+  for (const char* name : {"", "a b", "a;b", "$(x)", "-f", "a\nb"})
+    EXPECT_EQ(first_line(name), "# kubectl patch deployment NAME --patch-file THIS") << name;
+  EXPECT_THAT(profile_patch(small_profile(), ""), HasSubstr("- name: \"app\"\n"));
+}
+
 TEST(ProfileText, WhatANumberLacksIsSaidBelowTheTable) {
   Profile profile = small_profile();
   profile.needs.push_back({.name = "disk_write_rate",

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -90,6 +91,48 @@ def test_container_inside_has_live_metrics(box: Box) -> None:
     check("nobody answers any more", 0, ask(port)[0])
     _, said = box.finish(box.start(*command, env={**env, "FATHOM_PROFILE_METRICS": "x"}), 2)
     check("a mistake is told", True, said.startswith(b"fathom: FATHOM_PROFILE_METRICS must be HOST:PORT or PORT"))
+
+
+def test_container_metrics_tell_a_port_that_was_chosen(box: Box) -> None:
+    """Port 0: one line on stderr has the address, also with -q, of either command that serves; others are known."""
+    program = [str(box.kit.victim("pushes")), "20"]
+    (box.dir / "any.yaml").write_text(json.dumps({"command": program, "runs": ["probed"]}))
+    words = (box.kit.fathom, "container", "run", "-q", "-o", box.root / "any", "--metrics", "0", box.dir / "any.yaml")
+    inside = (box.kit.fathom, "container", "inside", "--", *program)
+    env = {"FATHOM_PROFILE_OUTPUT": str(box.root / "inside"), "FATHOM_PROFILE_METRICS": "0"}
+    for command, variables in ((words, {}), (inside, env)):
+        process = box.start("/usr/bin/env", "--default-signal=INT,QUIT", *command, env=variables)
+        line = process.stderr.readline().decode() if process.stderr else ""
+        told = re.fullmatch(r"fathom: metrics are served at http://127\.0\.0\.1:(\d+)/metrics\n", line)
+        check_true(f"a port in {line!r}", told)
+        wait_for(box, int(told[1]) if told else 0, "fathom_app_counter")
+        process.send_signal(signal.SIGINT)
+        box.finish(process, None)
+    known = {"command": ["true"], "runs": ["plain"], "metrics": free_port()}
+    check("nothing is told of a port that is known", b"", run(box, known, "known")[1])
+
+
+def test_container_options_are_of_their_action(box: Box) -> None:
+    """An option that an action would not follow is a mistake, in one line; so is an empty place for metrics."""
+    layer = box.root / "layer"
+    for words, told in (
+        (("base", "-o", layer, "--metrics", "9100"), "--metrics does not apply to 'fathom container base'"),
+        (("base", "--force", "-o", layer), "--force does not apply to 'fathom container base'"),
+        (("init", "-t", "x", "img:1"), "--tag does not apply to 'fathom container init'"),
+        (("run", "--from", "x", "img:1"), "--from does not apply to 'fathom container run'"),
+        (("inside", "-q", "--", "true"), "--quiet does not apply to 'fathom container inside'"),
+        (("run", "--metrics", "", "img:1"), "--metrics needs a port, or an address and a port"),
+    ):
+        _, said = box.finish(box.start(box.kit.fathom, "container", *words), 2)
+        check("told", f"fathom: {told}; run 'fathom container --help' for usage\n", said.decode())
+    check("layers", False, layer.exists())
+    usage = " ".join(box.fathom("container", "--help").decode().split())
+    for words in (
+        "inside: what such an image starts",
+        "with 'command:', of a program of this machine",
+        "*:PORT everyone",
+    ):
+        check_true(f"{words!r} in {usage}", words in usage)
 
 
 def test_container_command_is_stopped(box: Box) -> None:

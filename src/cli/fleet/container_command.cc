@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <ctime>
 #include <optional>
 
@@ -25,6 +26,8 @@ namespace {
 
 using containers::Engine;
 using containers::Instructions;
+
+constexpr char kHint[] = "run 'fathom container --help' for usage";
 
 struct Arguments {
   std::string action, folder, from, tag, metrics;
@@ -93,9 +96,7 @@ int judged(const containers::ProfileOutcome& outcome) {
 }
 
 Result<int> run_it(const Arguments& a) {
-  if (a.words.empty())
-    return usage_error("an image or a file with instructions is needed",
-                       "run 'fathom container --help' for usage");
+  if (a.words.empty()) return usage_error("an image or a file with instructions is needed", kHint);
   // A file that is wrong is told before an engine is looked for.
   const Result<std::string> socket = containers::find_engine_socket();
   FATHOM_ASSIGN(Instructions wanted, instructions_of(a, socket ? *socket : ""));
@@ -108,6 +109,7 @@ Result<int> run_it(const Arguments& a) {
                 absolute_path(a.folder.empty() ? folder_by_time(wanted) : a.folder));
   FATHOM_ASSIGN(session::SignalQueue signals, session::SignalQueue::open());
   containers::ProfileHooks hooks;
+  hooks.announce = [](const auto& words) { remark(words); };
   if (!a.quiet && ::isatty(STDERR_FILENO) == 1)
     hooks.tell = [](const auto& words) { remark(words); };
   Result<containers::ProfileOutcome> outcome = containers::profile_application(
@@ -128,8 +130,7 @@ Result<int> run_it(const Arguments& a) {
 }
 
 Result<int> init_it(const Arguments& a) {
-  if (a.words.size() != 1)
-    return usage_error("one image is needed", "run 'fathom container --help' for usage");
+  if (a.words.size() != 1) return usage_error("one image is needed", kHint);
   if (!containers::is_image_name(a.words[0]))
     return Error{Code::kInvalid, "'" + escape_control(a.words[0]) + "' is not a valid image name",
                  ""};
@@ -150,8 +151,7 @@ Result<int> init_it(const Arguments& a) {
 
 Result<int> base_it(const Arguments& a) {
   if (!a.words.empty())
-    return usage_error("'" + escape_control(a.words[0]) + "' is not expected here",
-                       "run 'fathom container --help' for usage");
+    return usage_error("'" + escape_control(a.words[0]) + "' is not expected here", kHint);
   if (a.tag.empty() && a.from.empty()) {
     if (a.folder.empty())
       return usage_error("no folder for the layer was given", "name one with -o DIR");
@@ -167,32 +167,71 @@ Result<int> base_it(const Arguments& a) {
   return 0;
 }
 
+Result<int> inside_it(const Arguments& a) { return profile_inside(a.words); }
+
+struct Action {
+  std::string_view name;
+  std::vector<std::string_view> options;
+  Result<int> (*run)(const Arguments&);
+};
+
+const std::vector<Action>& actions() {
+  static const std::vector<Action> all = {
+      {"run", {"--output", "--force", "--quiet", "--metrics"}, run_it},
+      {"init", {"--output", "--force"}, init_it},
+      {"base", {"--output", "--from", "--tag"}, base_it},
+      {"inside", {}, inside_it},  // for profiler.sh alone
+  };
+  return all;
+}
+
+Result<const Action*> action_of(const Arguments& a) {
+  const auto found = std::ranges::find(actions(), a.action, &Action::name);
+  if (found != actions().end()) return &*found;
+  return usage_error("'" + escape_control(a.action) + "' is neither run, init nor base", kHint);
+}
+
+Status check_options(const Parser& parser, const Arguments& a, const Action& action) {
+  for (const Action& other : actions()) {
+    for (const std::string_view option : other.options) {
+      if (parser.given(std::string(option)) &&
+          std::ranges::find(action.options, option) == action.options.end())
+        return usage_error(
+            fmt::format("{} does not apply to 'fathom container {}'", option, action.name), kHint);
+    }
+  }
+  if (a.metrics.empty() && parser.given("--metrics"))
+    return usage_error("--metrics needs a port, or an address and a port", kHint);
+  return {};
+}
+
 Result<int> run(Parser& parser) {
   Arguments a;
   parser.positional("ACTION", a.action,
                     "run: profile an application; init: write instructions to start from; base: "
-                    "make an image that profiles itself, or its layer");
+                    "make an image that profiles itself, or its layer; inside: what such an image "
+                    "starts, not meant for people");
   parser.optional_tail("SPEC|IMAGE", a.words,
-                       "a file with instructions (.yaml), or an image and the application's "
-                       "arguments");
+                       "a file with instructions (.yaml), of an image or, with 'command:', of a "
+                       "program of this machine without a container; or an image and the "
+                       "application's arguments");
   parser.option("-o,--output", a.folder, "DIR",
                 "folder of the results (default: fathom-<image>-<time>); init: a file; base: the "
                 "layer's folder");
   parser.flag("--force", a.force, "replace existing results");
   parser.flag("-q,--quiet", a.quiet, "print only the application's output");
-  parser.option("--metrics", a.metrics, "[ADDRESS:]PORT",
-                "run: serve live values in Prometheus' text format at http://ADDRESS:PORT/metrics "
-                "(default address: 127.0.0.1)");
+  parser.option(
+      "--metrics", a.metrics, "[ADDRESS:]PORT",
+      "run: serve live values in Prometheus' text format at http://ADDRESS:PORT/metrics; "
+      "PORT or :PORT serves this machine alone, *:PORT everyone who reaches it; port 0 is "
+      "a free one, which is printed, also with -q");
   parser.option("--from", a.from, "IMAGE", "base: the image to add the layer to");
   parser.option("-t,--tag", a.tag, "NAME", "base: the name of the new image");
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
-  if (a.action == "run") return run_it(a);
-  if (a.action == "init") return init_it(a);
-  if (a.action == "base") return base_it(a);
-  if (a.action == "inside") return profile_inside(a.words);  // for profiler.sh alone
-  return usage_error("'" + escape_control(a.action) + "' is neither run, init nor base",
-                     "run 'fathom container --help' for usage");
+  FATHOM_ASSIGN(const Action* const action, action_of(a));
+  FATHOM_TRY(check_options(parser, a, *action));
+  return action->run(a);
 }
 
 }  // namespace

@@ -90,6 +90,7 @@ class InsideProfile {
   Status show_at(const std::string& where) {
     if (where.empty()) return {};
     FATHOM_ASSIGN(door_, containers::MetricsDoor::open(where, kMetrics));
+    if (door_->has_chosen_port()) remark(door_->sentence());
     return {};
   }
 
