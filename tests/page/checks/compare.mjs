@@ -140,6 +140,48 @@ export async function checkRunsAreChosenForEachSide(browser) {
   }
 }
 
+const fields = (page) => page.locator(".compare [aria-label=Recordings] select");
+
+// The recordings in the fields, by their place in the list.
+function chosen(page, ids) {
+  return fields(page).evaluateAll((all, known) => all.map((each) => known.indexOf(each.value)), ids);
+}
+
+// `fathom view BEFORE AFTER` compares as `fathom diff BEFORE AFTER` does, whatever else is chosen then.
+export async function checkTheFirstRecordingIsBefore(browser) {
+  const three = () => [before()[0], after()[0], after()[1]];
+  const { path, address } = await realPage(three);
+  const page = await openPage(browser, `${address}#compare`);
+  const isDiff = async (a, b) => {
+    await page.waitForFunction(
+      ([title, text]) => [...document.querySelectorAll(title)].map((each) => each.ariaLabel).join() === text,
+      [".compare .run-card", [a, b].map((at) => `The run ${names[at]}`).join()],
+    );
+    await answered(page);
+    assert.deepEqual(await chosen(page, ids), [a, b]);
+    await saysAsMuch(page, said(["diff", path[a], path[b], "--top", "1000"], [0, 1]));
+  };
+  let [names, ids] = [];
+  try {
+    await page.waitForSelector("header nav a");
+    const { recordings } = await asked(page, "/page");
+    [names, ids] = [recordings.map(({ name }) => name), recordings.map(({ id }) => id)];
+    await isDiff(0, 1);
+    await goTo(page, `#compare?recording=${encodeURIComponent(ids[2])}`);
+    await isDiff(0, 2);
+    await goTo(page, "#compare");
+    await fields(page).nth(0).selectOption(ids[2]);
+    await isDiff(2, 1);
+    await fields(page).nth(1).selectOption(ids[0]);
+    await isDiff(2, 0);
+    await fields(page).nth(1).selectOption(ids[2]);
+    await isDiff(0, 2);
+    assert.deepEqual(page.problems, []);
+  } finally {
+    await page.context().close();
+  }
+}
+
 // The command prints no column that is empty.
 function withoutNotes(rows) {
   const at = rows[0].indexOf("note");

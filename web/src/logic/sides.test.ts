@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Recording } from "../api/types";
-import { countRuns, idsIn, runsOf, toggledId, without } from "./sides";
+import { countRuns, idsIn, pairOf, runsOf, toggledId, without } from "./sides";
 
 const all = ["a", "b", "c", "d, e"].map((id) => ({ id, ...(id === "b" ? { runs: 4 } : {}) }) as Recording);
 const [a, b, c, d] = all as [Recording, Recording, Recording, Recording];
@@ -12,6 +12,18 @@ test("a side has each recording once, and none of the other", () => {
   assert.deepEqual(runsOf(a, "", all, [grown]), [a]);
   assert.deepEqual(runsOf(a, "d, e\na\nb\nghost\nc", all, [grown]), [a, c, d]);
   assert.deepEqual(without(all, [grown, { ...d }]), [a, c]);
+});
+
+test("the first recording is before the second, and before any other that is the current one", () => {
+  const grown = { ...a, events: 7 };
+  assert.deepEqual(pairOf(all, grown, ""), { before: grown, after: b });
+  assert.deepEqual(pairOf(all, b, ""), { before: a, after: b });
+  assert.deepEqual(pairOf(all, c, ""), { before: a, after: c });
+  assert.deepEqual(pairOf(all, a, "c"), { before: c, after: a });
+  assert.deepEqual(pairOf(all, c, "c"), { before: c, after: a });
+  assert.deepEqual(pairOf(all, c, "ghost"), { before: a, after: c });
+  assert.equal(pairOf([a], a, ""), null);
+  assert.equal(pairOf([], a, ""), null);
 });
 
 test("a recording comes and goes", () => {

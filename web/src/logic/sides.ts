@@ -12,6 +12,20 @@ export function without(all: readonly Recording[], others: readonly Recording[])
   return all.filter(({ id }) => others.every((other) => other.id !== id));
 }
 
+// The first recording of each side, in the order of the command line: the first is before, unless the address names another
+// one; the current recording is after, unless it is before itself.
+export function pairOf(
+  all: readonly Recording[],
+  current: Recording,
+  before: string,
+): { before: Recording; after: Recording } | null {
+  const first = all.find(({ id }) => id === before) ?? all[0];
+  if (!first) return null;
+  if (first.id !== current.id) return { before: first, after: current };
+  const [after] = without(all, [first]);
+  return after ? { before: current, after } : null;
+}
+
 // Of those that are told, the ones that are here and not the other side's.
 export function runsOf(
   first: Recording,
