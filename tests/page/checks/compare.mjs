@@ -182,6 +182,27 @@ export async function checkTheFirstRecordingIsBefore(browser) {
   }
 }
 
+// A link may name a recording that is gone.
+export async function checkARecordingThatIsNotHereIsTold(browser) {
+  const { path, address } = await realPage(() => [before()[0], after()[0], after()[1]]);
+  const page = await openPage(browser, `${address}#compare?compare.before=nope&compare.more_after=%3Cb%3Egone`);
+  const note = page.locator(".compare > p.note");
+  try {
+    await page.waitForSelector("header nav a");
+    const ids = (await asked(page, "/page")).recordings.map(({ id }) => id);
+    await answered(page);
+    assert.match(await note.innerText(), /not here: nope, <b>gone\. The fields say what is compared/);
+    assert.deepEqual(await chosen(page, ids), [0, 1]);
+    await saysAsMuch(page, said(["diff", path[0], path[1], "--top", "1000"], [0, 1]));
+    await goTo(page, `#compare?compare.before=${encodeURIComponent(ids[2])}`);
+    assert.equal(await note.count(), 0);
+    assert.deepEqual(await chosen(page, ids), [2, 0]);
+    assert.deepEqual(page.problems, []);
+  } finally {
+    await page.context().close();
+  }
+}
+
 // The command prints no column that is empty.
 function withoutNotes(rows) {
   const at = rows[0].indexOf("note");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Recording } from "../api/types";
-import { countRuns, idsIn, pairOf, runsOf, toggledId, without } from "./sides";
+import { countRuns, idsIn, pairOf, runsOf, toggledId, unknownIds, without } from "./sides";
 
 const all = ["a", "b", "c", "d, e"].map((id) => ({ id, ...(id === "b" ? { runs: 4 } : {}) }) as Recording);
 const [a, b, c, d] = all as [Recording, Recording, Recording, Recording];
@@ -32,6 +32,11 @@ test("a recording comes and goes", () => {
   assert.equal(toggledId("d, e\nc", "d, e"), "c");
   assert.equal(toggledId("c", "c"), null);
   assert.deepEqual(idsIn(""), []);
+});
+
+test("ids that no recording has are told", () => {
+  assert.deepEqual(unknownIds("a\n\nghost\nd, e\nb\nb2", all), ["ghost", "b2"]);
+  assert.deepEqual(unknownIds("", all), []);
 });
 
 test("a directory counts as many runs as it has", () => {

@@ -7,6 +7,11 @@ export function idsIn(text: string): string[] {
   return text.split("\n").filter(Boolean);
 }
 
+// Those of the address that are not there.
+export function unknownIds(text: string, all: readonly Recording[]): string[] {
+  return idsIn(text).filter((id) => all.every((each) => each.id !== id));
+}
+
 // Those of no such ids.
 export function without(all: readonly Recording[], others: readonly Recording[]): Recording[] {
   return all.filter(({ id }) => others.every((other) => other.id !== id));

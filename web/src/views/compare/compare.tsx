@@ -9,7 +9,7 @@ import { meanTree } from "../../logic/flame_diff";
 import type { FlameTree } from "../../logic/flame_tree";
 import { eventsNamed, samplesOf } from "../../logic/places";
 import { tableKeys, type Report, type ReportRow } from "../../logic/report";
-import { countRuns, pairOf, runsOf, toggledId, without } from "../../logic/sides";
+import { countRuns, pairOf, runsOf, toggledId, unknownIds, without } from "../../logic/sides";
 import { inSlices } from "../../logic/slices";
 import { Answered, Empty } from "../../shell/states";
 import { ofAnotherRecording } from "../../state/hash";
@@ -45,6 +45,11 @@ const sides = computed<Sides | null>(() => {
   if (!pair) return null;
   const before = runsOf(pair.before, more.before.value, all, [pair.after]);
   return { before, after: runsOf(pair.after, more.after.value, all, before) };
+});
+
+const unknown = computed(() => {
+  const told = [beforeId.value, more.before.value, more.after.value].join("\n");
+  return unknownIds(told, recordings.value);
 });
 
 // Samples, where all have some.
@@ -236,6 +241,16 @@ function Compared({ now }: { now: Sides }): JSX.Element {
   );
 }
 
+// Old links name recordings that are gone.
+function NotHere(): JSX.Element | null {
+  if (unknown.value.length === 0) return null;
+  return (
+    <p class="note" role="status">
+      The address names what is not here: {unknown.value.map(escapeName).join(", ")}. The fields say what is compared.
+    </p>
+  );
+}
+
 function OnlyOne(): JSX.Element {
   return (
     <Empty
@@ -264,6 +279,7 @@ export function Compare(): JSX.Element {
           Swap
         </button>
       </div>
+      <NotHere />
       <Compared key={`${before.id} ${after.id}`} now={now} />
     </div>
   );
