@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Two recordings compared, as `fathom diff --format json A B` prints it, or two sets of
-// repetitions, which are read one after the other, each for the time that its sums take.
+// repetitions, which are read one after the other within one limit of time.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "analysis/compare/repetitions.h"
 #include "analysis/compare/sides.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "render/report_text.h"
 #include "serve/long_answer.h"
@@ -13,6 +20,8 @@
 
 namespace fathom::serve {
 namespace {
+
+constexpr std::size_t kMostOfASide = 64;
 
 Result<analysis::CompareOptions> options_of(const Request& request) {
   analysis::CompareOptions options;
@@ -49,28 +58,42 @@ Status add_recording(const Request& request, OpenRecordings& recordings, const s
   return {};
 }
 
-// Ids stand in a line each.
-Result<analysis::ComparedSide> read_side(const Request& request, OpenRecordings& recordings,
-                                         const char* name, Response& refused) {
-  analysis::ComparedSide side;
-  const std::string ids = request.asked(name);
-  for (const std::string_view id : split(ids, '\n')) {
-    if (id.empty()) {
-      const Error error{Code::kInvalid, "two recordings are needed: a and b", ""};
-      return refuse(error, refusal(error), refused);
-    }
-    FATHOM_TRY(add_recording(request, recordings, std::string(id), side, refused));
+// Ids stand in a line each. One that stands there twice is one recording all the same.
+Result<std::vector<std::string>> ids_of(const Request& request, const char* name) {
+  std::vector<std::string> ids;
+  const std::string text = request.asked(name);
+  for (const std::string_view id : split(text, '\n')) {
+    if (id.empty() || std::ranges::find(ids, id) != ids.end()) continue;
+    if (ids.size() == kMostOfASide)
+      return Error{Code::kInvalid,
+                   fmt::format("{} names more than {} recordings", name, kMostOfASide),
+                   "a directory of recordings counts as one"};
+    ids.emplace_back(id);
   }
+  if (ids.empty()) return Error{Code::kInvalid, "two recordings are needed: a and b", ""};
+  return ids;
+}
+
+Result<analysis::ComparedSide> read_side(const Request& request, OpenRecordings& recordings,
+                                         const std::vector<std::string>& ids, Response& refused) {
+  analysis::ComparedSide side;
+  for (const std::string& id : ids)
+    FATHOM_TRY(add_recording(request, recordings, id, side, refused));
   return side;
 }
 
-Response diff(const Request& request, OpenRecordings& recordings) {
+Response diff(Request& request, OpenRecordings& recordings) {
   const Result<analysis::CompareOptions> options = options_of(request);
   if (!options) return refusal(options.error());
+  const Result<std::vector<std::string>> a = ids_of(request, "a");
+  if (!a) return refusal(a.error());
+  const Result<std::vector<std::string>> b = ids_of(request, "b");
+  if (!b) return refusal(b.error());
+  request.deadline_ns = now_monotonic_ns() + recordings.limits().timeout_ns;
   Response refused;
-  const Result<analysis::ComparedSide> before = read_side(request, recordings, "a", refused);
+  const Result<analysis::ComparedSide> before = read_side(request, recordings, *a, refused);
   if (!before) return refused;
-  const Result<analysis::ComparedSide> after = read_side(request, recordings, "b", refused);
+  const Result<analysis::ComparedSide> after = read_side(request, recordings, *b, refused);
   if (!after) return refused;
   const analysis::SidesReport compared = analysis::compare_sides(*before, *after, *options);
   LongAnswer answer(request.head);

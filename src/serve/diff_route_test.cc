@@ -39,8 +39,8 @@ TEST(DiffRoute, ComparesSetsOfRecordings) {
   const std::string run = site.path("run");
   const std::string a = site.path("many/a");
   const analysis::SidesReport compared =
-      analysis::compare_sides(side_of({run, a}), side_of({a, run, run}), {});
-  const Response told = site.ask("GET", "/api/v1/diff?a=run%0Amany%2Fa&b=many%2Fa%0Arun%0Arun");
+      analysis::compare_sides(side_of({run, a}), side_of({a, run}), {});
+  const Response told = site.ask("GET", "/api/v1/diff?a=run%0Amany%2Fa&b=many%2Fa%0Arun");
   EXPECT_EQ(told.status, 200);
   EXPECT_EQ(told.body.text, render::report_text(compared.report, render::Format::kJson, {}));
   EXPECT_NE(told.body.text.find("fewer than 4 runs"), std::string::npos);
@@ -55,7 +55,7 @@ TEST(DiffRoute, RefusesWhatCannotBeMeant) {
                {"/api/v1/diff?a=run", 400},
                {"/api/v1/diff?a=run&b=ghost", 404},
                {"/api/v1/diff?a=run&b=run%0Aghost", 404},
-               {"/api/v1/diff?a=run&b=run%0A", 400},
+               {"/api/v1/diff?a=run&b=%0A%0A", 400},
                {"/api/v1/diff?a=run&b=..%2Frun", 404},
                {"/api/v1/diff?a=run&b=run&by=nothing", 400},
                {"/api/v1/diff?a=run&b=run&top=-1", 400}};
@@ -64,6 +64,43 @@ TEST(DiffRoute, RefusesWhatCannotBeMeant) {
     EXPECT_EQ(response.status, c.status) << c.target << " " << response.body.text;
     EXPECT_TRUE(json::parse(response.body.text).contains("error"));
   }
+}
+
+TEST(DiffRoute, ARecordingCountsOnceAndBlankLinesDoNot) {
+  PageSite site;
+  const std::string a = "/api/v1/diff?a=run&b=many%2Fa";
+  const Response once = site.ask("GET", a + "%0Arun");
+  const Response often = site.ask("GET", a + "%0A%0Arun%0Amany%2Fa%0Arun%0Arun%0A");
+  EXPECT_EQ(once.status, 200);
+  EXPECT_EQ(often.status, 200) << often.body.text;
+  EXPECT_EQ(often.body.text, once.body.text);
+}
+
+TEST(DiffRoute, ASideHasAtMost64Recordings) {
+  PageSite site;
+  std::string ids;
+  for (int at = 0; at < 64; ++at) ids += "ghost" + std::to_string(at) + "%0Aghost0%0A";
+  EXPECT_EQ(site.ask("GET", "/api/v1/diff?a=run&b=" + ids).status, 404);
+  for (const std::string& sides : {"a=run&b=" + ids + "run", "b=run&a=" + ids + "run"}) {
+    const Response response = site.ask("GET", "/api/v1/diff?" + sides);
+    EXPECT_EQ(response.status, 400);
+    EXPECT_NE(response.body.text.find("names more than 64 recordings"), std::string::npos)
+        << response.body.text;
+  }
+}
+
+// Each of them alone is done in time.
+TEST(DiffRoute, AllRecordingsShareOneLimitOfTime) {
+  PageSite site({.timeout_ns = 1'000'000'000});
+  std::string ids;
+  for (int at = 0; at < 60; ++at) {
+    const std::string name = "many/r" + std::to_string(at);
+    ASSERT_TRUE(analysis::testing::write_sample(site.path(name)));
+    ids += name + "%0A";
+  }
+  const Response response = site.ask("GET", "/api/v1/diff?a=" + ids + "&b=" + ids);
+  EXPECT_EQ(response.status, 408) << response.body.text;
+  EXPECT_NE(response.body.text.find("--timeout"), std::string::npos) << response.body.text;
 }
 
 }  // namespace

@@ -37,6 +37,9 @@ struct Request {
   bool has_key = false;       // and has shown a token, or the page's key beside its cookie
   // Becomes true when the client goes away or the server stops: nobody waits for the answer.
   std::shared_ptr<const std::atomic<bool>> gone = {};
+  // Of CLOCK_MONOTONIC, for all questions of a request that asks several; nullopt: each has the
+  // whole limit of time.
+  std::optional<std::int64_t> deadline_ns = {};
   // Answers the client in place of a question that goes on though it was to end. Any thread.
   std::function<void(Response)> answer_instead = {};
 

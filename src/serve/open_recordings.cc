@@ -57,6 +57,10 @@ bool is_out_of_memory(const Error& error) {
          error.message.starts_with("out of memory");
 }
 
+std::int64_t deadline_of(const Request& request, const QuestionLimits& limits) {
+  return request.deadline_ns ? *request.deadline_ns : now_monotonic_ns() + limits.timeout_ns;
+}
+
 Error too_many() {
   return {Code::kUnavailable, "too many queries at a time", "ask again in a moment"};
 }
@@ -129,7 +133,7 @@ class OpenRecordings::State {
     if (waiting_ >= limits_.waiting) return too_many();
     if (abandoned_ >= limits_.at_once) return none_ends();
     ++waiting_;
-    const std::int64_t deadline = now_monotonic_ns() + limits_.timeout_ns;
+    const std::int64_t deadline = deadline_of(request, limits_);
     const auto is_gone = [&] { return request.gone && *request.gone; };
     while (asking_ >= limits_.at_once && now_monotonic_ns() < deadline && !is_gone())
       free_.wait_for(lock, kLook);
@@ -332,6 +336,8 @@ Result<RecordingLease> OpenRecordings::begin(const Request& request,
                                              const KnownRecording& recording) {
   RecordingLease lease(std::make_unique<RecordingLease::Held>(state_));
   lease.held_->recording = recording;
+  if (request.deadline_ns && now_monotonic_ns() > *request.deadline_ns)
+    return ended_question(QuestionEnd::kTime, state_->limits_);
   FATHOM_TRY(state_->take_turn(request));
   lease.held_->turn = std::make_shared<std::atomic<bool>>(true);
   return lease;
@@ -339,7 +345,7 @@ Result<RecordingLease> OpenRecordings::begin(const Request& request,
 
 void OpenRecordings::watch(const Request& request, RecordingLease::Held& held) {
   held.question = state_->watch_.begin(
-      now_monotonic_ns() + state_->limits_.timeout_ns, request.gone,
+      deadline_of(request, state_->limits_), request.gone,
       [interrupter = held.open->store->interrupter()] { interrupter.interrupt(); },
       [state = state_.get(), turn = held.turn, answer = request.answer_instead](QuestionEnd end) {
         if (!turn->exchange(false)) return;

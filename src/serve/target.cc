@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/escape.h"
 #include "base/text.h"
 
 namespace fathom::serve {
@@ -41,6 +42,13 @@ std::string with_spaces(std::string_view text) {
   return made;
 }
 
+// Whoever reads the other one of the two would mean something else.
+Error said_twice(const std::string& name) {
+  return {Code::kInvalid,
+          "the parameter '" + escape_name(name.substr(0, 100)) + "' stands there twice",
+          "each is given once"};
+}
+
 }  // namespace
 
 Status parse_query(std::string_view text, std::map<std::string, std::string>& query) {
@@ -51,7 +59,8 @@ Status parse_query(std::string_view text, std::map<std::string, std::string>& qu
     const std::string_view rest =
         equals == std::string_view::npos ? std::string_view() : pair.substr(equals + 1);
     FATHOM_ASSIGN(std::string value, decode(with_spaces(rest)));
-    query[std::move(name)] = std::move(value);
+    const auto [known, is_new] = query.try_emplace(std::move(name), std::move(value));
+    if (!is_new) return said_twice(known->first);
   }
   return {};
 }

@@ -17,7 +17,7 @@ struct Target {
   std::map<std::string, std::string> query;
 };
 
-// kInvalid: no path, or a % without two hexadecimal digits.
+// kInvalid: no path, a % without two hexadecimal digits, or a parameter that stands twice.
 Result<Target> parse_target(std::string_view text);
 
 // "a=1&b=x+y", of a URL or a form.

@@ -329,6 +329,18 @@ TEST_F(ViewRoutes, AParameterThatNobodyKnowsIsNamed) {
       << "strangers learn nothing";
 }
 
+TEST_F(ViewRoutes, AParameterThatStandsTwiceIsNamed) {
+  for (const char* target : {"diff?a=run&b=run&a=many", "page?a=1&a=1",
+                             "schema?recording=run&b=&a&a", "report/functions?top=1&a=x&%61=y"}) {
+    const Response refused = site_.ask("GET", "/api/v1/" + std::string(target));
+    EXPECT_EQ(refused.status, 400) << target;
+    EXPECT_NE(refused.body.text.find("'a' stands there twice"), std::string::npos)
+        << refused.body.text;
+  }
+  EXPECT_EQ(site_.ask_as("GET", "/api/v1/page?a=1&a=1", {}).status, 401);
+  EXPECT_EQ(site_.ask_as("POST", "/login", {}, "token=wrong&token=own").status, 400);
+}
+
 TEST_F(ViewRoutes, TheDescriptionHasWhatIsServed) {
   const json paths = told(site_.ask("GET", "/openapi.json"))["paths"];
   for (const char* path : {"/api/v1/page", "/api/v1/flame", "/openapi.json", "/login"})

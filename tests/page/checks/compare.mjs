@@ -140,6 +140,69 @@ export async function checkRunsAreChosenForEachSide(browser) {
   }
 }
 
+const fields = (page) => page.locator(".compare [aria-label=Recordings] select");
+
+// The recordings in the fields, by their place in the list.
+function chosen(page, ids) {
+  return fields(page).evaluateAll((all, known) => all.map((each) => known.indexOf(each.value)), ids);
+}
+
+// `fathom view BEFORE AFTER` compares as `fathom diff BEFORE AFTER` does, whatever else is chosen then.
+export async function checkTheFirstRecordingIsBefore(browser) {
+  const three = () => [before()[0], after()[0], after()[1]];
+  const { path, address } = await realPage(three);
+  const page = await openPage(browser, `${address}#compare`);
+  const isDiff = async (a, b) => {
+    await page.waitForFunction(
+      ([title, text]) => [...document.querySelectorAll(title)].map((each) => each.ariaLabel).join() === text,
+      [".compare .run-card", [a, b].map((at) => `The run ${names[at]}`).join()],
+    );
+    await answered(page);
+    assert.deepEqual(await chosen(page, ids), [a, b]);
+    await saysAsMuch(page, said(["diff", path[a], path[b], "--top", "1000"], [0, 1]));
+  };
+  let [names, ids] = [];
+  try {
+    await page.waitForSelector("header nav a");
+    const { recordings } = await asked(page, "/page");
+    [names, ids] = [recordings.map(({ name }) => name), recordings.map(({ id }) => id)];
+    await isDiff(0, 1);
+    await goTo(page, `#compare?recording=${encodeURIComponent(ids[2])}`);
+    await isDiff(0, 2);
+    await goTo(page, "#compare");
+    await fields(page).nth(0).selectOption(ids[2]);
+    await isDiff(2, 1);
+    await fields(page).nth(1).selectOption(ids[0]);
+    await isDiff(2, 0);
+    await fields(page).nth(1).selectOption(ids[2]);
+    await isDiff(0, 2);
+    assert.deepEqual(page.problems, []);
+  } finally {
+    await page.context().close();
+  }
+}
+
+// A link may name a recording that is gone.
+export async function checkARecordingThatIsNotHereIsTold(browser) {
+  const { path, address } = await realPage(() => [before()[0], after()[0], after()[1]]);
+  const page = await openPage(browser, `${address}#compare?compare.before=nope&compare.more_after=%3Cb%3Egone`);
+  const note = page.locator(".compare > p.note");
+  try {
+    await page.waitForSelector("header nav a");
+    const ids = (await asked(page, "/page")).recordings.map(({ id }) => id);
+    await answered(page);
+    assert.match(await note.innerText(), /not here: nope, <b>gone\. The fields say what is compared/);
+    assert.deepEqual(await chosen(page, ids), [0, 1]);
+    await saysAsMuch(page, said(["diff", path[0], path[1], "--top", "1000"], [0, 1]));
+    await goTo(page, `#compare?compare.before=${encodeURIComponent(ids[2])}`);
+    assert.equal(await note.count(), 0);
+    assert.deepEqual(await chosen(page, ids), [2, 0]);
+    assert.deepEqual(page.problems, []);
+  } finally {
+    await page.context().close();
+  }
+}
+
 // The command prints no column that is empty.
 function withoutNotes(rows) {
   const at = rows[0].indexOf("note");

@@ -199,14 +199,14 @@ async function legendOf(page) {
 
 export async function checkBoxesOfADifference(browser) {
   const make = () => [
-    changed("after", { same: 70_000, slower: 200_000, faster: 40_000, added: 30_000 }),
     changed("before", { same: 70_000, slower: 100_000, faster: 80_000, removed: 25_000 }),
+    changed("after", { same: 70_000, slower: 200_000, faster: 40_000, added: 30_000 }),
   ];
   const { path, address } = await realPage(make);
   const page = await openPage(browser, `${address}#compare?compare.weight=time`);
   try {
     const question = "SELECT name, CAST(sum(dur) AS BIGINT) AS weight FROM events GROUP BY name";
-    const [after, before] = path.map((each) =>
+    const [before, after] = path.map((each) =>
       Object.fromEntries(sql(each, question).map(({ name, weight }) => [name, weight])),
     );
     const names = [...new Set([...Object.keys(after), ...Object.keys(before)])];

@@ -16,7 +16,7 @@ const looks = [
   ["gpu", ["gpu"], "gpu"],
   ["explain", ["explain"], "explain"],
   ["resources", ["small"], "resources"],
-  ["compare", ["training", "small"], "compare"],
+  ["compare", ["small", "training"], "compare"],
   ["sql", ["small"], `sql?sql.query=${encodeURIComponent(question)}`],
 ];
 

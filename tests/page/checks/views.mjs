@@ -332,7 +332,7 @@ export async function checkChartsHaveValuesBelowZeroAndNone(browser) {
 export async function checkTwoRecordingsAreCompared(browser) {
   await onGolden(browser, ["training", "small"], "#compare", async (page, path) => {
     await answered(page);
-    const text = said(["diff", path.replace("training", "small"), path, "--top", "15"], [0, 1]);
+    const text = said(["diff", path, path.replace("training", "small"), "--top", "15"], [0, 1]);
     const [head, ...rows] = await tableOf(page, "Run time");
     assert.deepEqual([head, ...rows], tableIn(text, "Run: time"));
     await page.getByText("Differential flame graph").first().waitFor();

@@ -82,10 +82,11 @@ export async function checkComparedFunctionsLeadToTheTimeline(browser) {
     await page.locator("figcaption", { hasText: "By function" }).waitFor();
     await (await rowOf(page, "By function", "step")).click();
     await inTimeline(page);
+    assert.match(page.url(), /recording=small/, "the later one");
     await page.goBack();
     await answered(page);
     await page.getByRole("button", { name: "Swap" }).click();
-    await page.waitForFunction(() => location.hash.includes("recording=small"));
+    await page.waitForFunction(() => location.hash.includes("recording=training"));
     await answered(page);
     assert.deepEqual(await page.locator(".compare h2").allInnerTexts(), ["Before", "After"]);
   });

@@ -9,12 +9,12 @@ import { meanTree } from "../../logic/flame_diff";
 import type { FlameTree } from "../../logic/flame_tree";
 import { eventsNamed, samplesOf } from "../../logic/places";
 import { tableKeys, type Report, type ReportRow } from "../../logic/report";
-import { countRuns, runsOf, toggledId, without } from "../../logic/sides";
+import { countRuns, pairOf, runsOf, toggledId, unknownIds, without } from "../../logic/sides";
 import { inSlices } from "../../logic/slices";
 import { Answered, Empty } from "../../shell/states";
 import { ofAnotherRecording } from "../../state/hash";
 import { recording, recordings } from "../../state/page";
-import { changeSetting, select, selection, setting } from "../../state/selection";
+import { changeSetting, select, selection, setting, type Selection } from "../../state/selection";
 import { Difference } from "../flame/difference";
 import { useWeights } from "../flame/weights";
 import { RunCard } from "../overview/run_card";
@@ -29,6 +29,8 @@ const MORE = { before: "compare.more_before", after: "compare.more_after" } as c
 const more = { before: setting(MORE.before, ""), after: setting(MORE.after, "") };
 const chosenWeight = setting("compare.weight", "");
 
+const titles = { before: "Before", after: "After" } as const;
+
 const ROWS = 1000; // of each table; some are seen, others scrolled to
 
 interface Sides {
@@ -39,13 +41,15 @@ interface Sides {
 // Nothing where there are not two.
 const sides = computed<Sides | null>(() => {
   const all = recordings.value;
-  const after = recording.value;
-  if (!after) return null;
-  const others = without(all, [after]);
-  const first = others.find(({ id }) => id === beforeId.value) ?? others[0];
-  if (!first) return null;
-  const before = runsOf(first, more.before.value, all, [after]);
-  return { before, after: runsOf(after, more.after.value, all, before) };
+  const pair = recording.value && pairOf(all, recording.value, beforeId.value);
+  if (!pair) return null;
+  const before = runsOf(pair.before, more.before.value, all, [pair.after]);
+  return { before, after: runsOf(pair.after, more.after.value, all, before) };
+});
+
+const unknown = computed(() => {
+  const told = [beforeId.value, more.before.value, more.after.value].join("\n");
+  return unknownIds(told, recordings.value);
 });
 
 // Samples, where all have some.
@@ -112,6 +116,13 @@ function Flames({ now }: { now: Sides }): JSX.Element {
   );
 }
 
+// The address says both from then on.
+function comparing(before: string, after: string): Selection {
+  const chosen = selection.peek();
+  const kept = recording.peek()?.id === after ? chosen : ofAnotherRecording(chosen, after);
+  return { ...kept, recording: after, settings: { ...kept.settings, "compare.before": before } };
+}
+
 // Rows of the later recording's functions, samples and files lead to their place in it.
 const LEADS: Record<string, (row: ReportRow) => void> = {
   by_function: (row) =>
@@ -121,12 +132,20 @@ const LEADS: Record<string, (row: ReportRow) => void> = {
   by_file: (row) => void goToFile(String(row["file"])),
 };
 
+// The places are of the later recording, which may be another one than the current.
+function leadTo(lead: (row: ReportRow) => void, row: ReportRow): void {
+  const now = sides.peek();
+  if (now) select(comparing(now.before[0]!.id, now.after[0]!.id), "replace");
+  lead(row);
+}
+
 function Changes({ report }: { report: Report }): JSX.Element {
   return (
     <>
       {tableKeys(report).map((key) => {
-        const onRow = LEADS[key];
-        const leads = onRow && { onRow, rowTitle: "Show in the timeline of the later recording" };
+        const lead = LEADS[key];
+        const rowTitle = "Show in the timeline of the later recording";
+        const leads = lead && { onRow: (row: ReportRow) => leadTo(lead, row), rowTitle };
         return <ReportTable key={key} report={report} of={key} {...leads} />;
       })}
     </>
@@ -134,14 +153,36 @@ function Changes({ report }: { report: Report }): JSX.Element {
 }
 
 function swap({ before, after }: Sides): void {
-  const other = ofAnotherRecording(selection.peek(), before[0]!.id);
-  const settings: Record<string, string> = { ...other.settings, "compare.before": after[0]!.id };
+  const other = comparing(after[0]!.id, before[0]!.id);
+  const settings: Record<string, string> = { ...other.settings };
   const rest = { [MORE.before]: after, [MORE.after]: before };
   for (const [name, side] of Object.entries(rest)) {
     delete settings[name];
     if (side.length > 1) settings[name] = idsOf(side.slice(1)).join("\n");
   }
   select({ ...other, settings });
+}
+
+// The one of the other side: they change places.
+function choose(of: "before" | "after", id: string, now: Sides): void {
+  const ids = { before: now.before[0]!.id, after: now.after[0]!.id, [of]: id };
+  if (ids.before === ids.after) swap(now);
+  else select(comparing(ids.before, ids.after));
+}
+
+function SideChoice({ of, now }: { of: "before" | "after"; now: Sides }): JSX.Element {
+  return (
+    <label class="choice">
+      <span>{titles[of]}</span>
+      <select value={now[of][0]!.id} onChange={(event) => choose(of, event.currentTarget.value, now)}>
+        {recordings.value.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {escapeName(name)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
 }
 
 // What is measured several times is told with confidence.
@@ -171,7 +212,7 @@ function Side({ of, now }: { of: "before" | "after"; now: Sides }): JSX.Element 
   const side = now[of];
   return (
     <div>
-      <h2>{of === "before" ? "Before" : "After"}</h2>
+      <h2>{titles[of]}</h2>
       <RunCard recording={side[0]!} />
       {recordings.value.length > 2 && (
         <MoreRuns of={of} side={side} other={now[of === "before" ? "after" : "before"]} />
@@ -200,6 +241,16 @@ function Compared({ now }: { now: Sides }): JSX.Element {
   );
 }
 
+// Old links name recordings that are gone.
+function NotHere(): JSX.Element | null {
+  if (unknown.value.length === 0) return null;
+  return (
+    <p class="note" role="status">
+      The address names what is not here: {unknown.value.map(escapeName).join(", ")}. The fields say what is compared.
+    </p>
+  );
+}
+
 function OnlyOne(): JSX.Element {
   return (
     <Empty
@@ -219,33 +270,16 @@ export function Compare(): JSX.Element {
   const now = sides.value;
   if (!now) return <OnlyOne />;
   const [before, after] = [now.before[0]!, now.after[0]!];
-  const others = without(recordings.value, [after]);
   return (
     <div class="view compare">
       <div class="tools" role="toolbar" aria-label="Recordings">
-        <Choice
-          name="compare.before"
-          label="Before"
-          usual={others[0]!.id}
-          options={others.map(({ id, name }) => ({ value: id, title: escapeName(name) }))}
-        />
-        <label class="choice">
-          <span>After</span>
-          <select
-            value={after.id}
-            onChange={(event) => select(ofAnotherRecording(selection.peek(), event.currentTarget.value))}
-          >
-            {recordings.value.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {escapeName(name)}
-              </option>
-            ))}
-          </select>
-        </label>
+        <SideChoice of="before" now={now} />
+        <SideChoice of="after" now={now} />
         <button type="button" onClick={() => swap(now)}>
           Swap
         </button>
       </div>
+      <NotHere />
       <Compared key={`${before.id} ${after.id}`} now={now} />
     </div>
   );
