@@ -234,14 +234,19 @@ Status Store::put_table(const std::string& name, const sql::Batch& rows) {
   return sql::register_table(state_->connection(), name, rows);
 }
 
+namespace {
+
 // Names the view, or a table that is made for it.
 bool needs_made(const ViewDef& view, const std::vector<std::string>& names) {
-  const std::vector<std::string> words = words_of(view.sql());
   return std::ranges::any_of(names, [&](const std::string& name) {
-    return name == name_in_sql(&view) ||
-           (is_made_table(name) && std::ranges::find(words, name) != words.end());
+    if (name == name_in_sql(&view)) return true;
+    if (!is_made_table(name)) return false;
+    const std::vector<std::string> words = words_of(view.sql());
+    return std::ranges::find(words, name) != words.end();
   });
 }
+
+}  // namespace
 
 Status Store::make_what_is_named(const std::string& sql) {
   FATHOM_TRY(state_->prepare(sql));
