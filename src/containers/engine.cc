@@ -14,6 +14,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "containers/engine_answers.h"
+#include "fleet/http/encodings.h"
 
 namespace fathom::containers {
 namespace {

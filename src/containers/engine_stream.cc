@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/os_error.h"
 #include "base/text.h"
-#include "fleet/http_answer.h"
+#include "fleet/http/http_answer.h"
 
 namespace fathom::containers {
 namespace {

@@ -24,7 +24,7 @@
 #include "containers/safe_mount.h"
 #include "containers/second_document.h"
 #include "containers/text_finder.h"
-#include "fleet/listen_address.h"
+#include "fleet/http/listen_address.h"
 #include "session/event_options.h"
 #include "session/layer_plan.h"
 

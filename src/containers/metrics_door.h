@@ -11,7 +11,7 @@
 
 #include "base/files.h"
 #include "base/result.h"
-#include "fleet/host_names.h"
+#include "fleet/http/host_names.h"
 
 namespace fathom::containers {
 

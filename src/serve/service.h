@@ -9,8 +9,8 @@
 
 #include "base/result.h"
 #include "fleet/store.h"
-#include "serve/limits.h"
-#include "serve/server.h"
+#include "serve/http/limits.h"
+#include "serve/http/server.h"
 
 namespace fathom::serve {
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "serve/named_recordings.h"
-#include "serve/open_recordings.h"
-#include "serve/routes.h"
-#include "serve/server.h"
+#include "serve/http/server.h"
+#include "serve/recordings/named_recordings.h"
+#include "serve/recordings/open_recordings.h"
+#include "serve/routes/routes.h"
 
 namespace fathom::serve {
 

@@ -21,7 +21,7 @@
 #include "cli/fleet/store_options.h"
 #include "cli/parser.h"
 #include "cli/tell.h"
-#include "fleet/command_log.h"
+#include "fleet/agents/command_log.h"
 
 namespace fathom::cli {
 namespace {

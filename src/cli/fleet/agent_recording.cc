@@ -10,7 +10,7 @@
 #include "base/plural.h"
 #include "base/text.h"
 #include "cli/tell.h"
-#include "fleet/recording_store.h"
+#include "fleet/recordings/recording_store.h"
 #include "fleet/user_folders.h"
 
 namespace fathom::cli {

@@ -9,8 +9,8 @@
 
 #include "base/result.h"
 #include "cli/output.h"
-#include "fleet/find_store.h"
 #include "fleet/store.h"
+#include "fleet/stores/find_store.h"
 
 namespace fathom::cli {
 

@@ -11,10 +11,10 @@
 #include "cli/fleet/job_arguments.h"
 #include "cli/fleet/stdin_lines.h"
 #include "cli/tell.h"
-#include "fleet/copy_store.h"
-#include "fleet/old_layout.h"
-#include "fleet/old_redis.h"
-#include "fleet/open_store.h"
+#include "fleet/redis/old_layout.h"
+#include "fleet/redis/old_redis.h"
+#include "fleet/stores/copy_store.h"
+#include "fleet/stores/open_store.h"
 
 namespace fathom::cli {
 namespace {

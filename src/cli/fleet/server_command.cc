@@ -11,11 +11,11 @@
 #include "cli/output.h"
 #include "cli/parser.h"
 #include "cli/tell.h"
-#include "fleet/checked_store.h"
-#include "fleet/open_store.h"
+#include "fleet/stores/checked_store.h"
+#include "fleet/stores/open_store.h"
 #include "fleet/user_folders.h"
+#include "serve/http/tokens.h"
 #include "serve/service.h"
-#include "serve/tokens.h"
 
 namespace fathom::cli {
 namespace {

@@ -18,9 +18,9 @@
 #include "base/text.h"
 #include "cli/top/server_page.h"
 #include "fleet/arrival_events.h"
-#include "fleet/find_store.h"
-#include "fleet/http_client.h"
-#include "fleet/server_note.h"
+#include "fleet/http/http_client.h"
+#include "fleet/stores/find_store.h"
+#include "fleet/stores/server_note.h"
 
 namespace fathom::cli::top {
 namespace {

@@ -5,7 +5,6 @@
 #include "fleet/executors/jenkins.h"
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -15,6 +14,7 @@
 #include "base/private_files.h"
 #include "base/text.h"
 #include "fleet/executors/work_place.h"
+#include "fleet/http/encodings.h"
 
 namespace fathom::fleet {
 namespace {
@@ -25,15 +25,6 @@ constexpr char kForm[] = "application/x-www-form-urlencoded";
 constexpr int kOk = 200, kCreated = 201, kFound = 302, kForbidden = 403, kNotFound = 404;
 constexpr std::size_t kMostLog = 1U << 20U;
 constexpr std::size_t kMostArtifacts = 10'000;
-
-std::string base64(const std::string& text) {
-  std::string coded(4 * ((text.size() + 2) / 3) + 1, '\0');
-  const int length = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(coded.data()),
-                                     reinterpret_cast<const unsigned char*>(text.data()),
-                                     static_cast<int>(text.size()));
-  coded.resize(static_cast<std::size_t>(length));
-  return coded;
-}
 
 std::string xml_text(std::string_view text) {
   std::string out;
@@ -117,7 +108,7 @@ bool is_plain_path(std::string_view path) {
 std::string encoded_path(std::string_view path) {
   std::string out;
   for (const std::string_view part : split(path, '/'))
-    out += (out.empty() ? "" : "/") + url_encoded(part);
+    out += (out.empty() ? "" : "/") + encode_segment(part);
   return out;
 }
 
@@ -140,22 +131,6 @@ Error refused(const std::string& what, const WebReply& reply) {
 }
 
 }  // namespace
-
-std::string url_encoded(std::string_view text) {
-  constexpr char kDigits[] = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-                       c == '-' || c == '.' || c == '_' || c == '~';
-    if (plain) {
-      out += c;
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      out += {'%', kDigits[byte >> 4U], kDigits[byte & 15U]};
-    }
-  }
-  return out;
-}
 
 std::string jenkins_job_xml(const JenkinsOptions& options) {
   std::string parameters;
@@ -189,7 +164,8 @@ JenkinsExecutor::JenkinsExecutor(std::unique_ptr<Web> web, std::string token,
 
 std::string JenkinsExecutor::job_path() const {
   std::string path;
-  for (const std::string_view part : split(options_.job, '/')) path += "/job/" + url_encoded(part);
+  for (const std::string_view part : split(options_.job, '/'))
+    path += "/job/" + encode_segment(part);
   return path;
 }
 
@@ -236,11 +212,11 @@ Status JenkinsExecutor::check() {
     std::string folder;
     if (stroke != std::string::npos) {
       for (const std::string_view part : split(options_.job.substr(0, stroke), '/'))
-        folder += "/job/" + url_encoded(part);
+        folder += "/job/" + encode_segment(part);
     }
-    path =
-        folder + "/createItem?name=" +
-        url_encoded(stroke == std::string::npos ? options_.job : options_.job.substr(stroke + 1));
+    path = folder + "/createItem?name=" +
+           encode_segment(stroke == std::string::npos ? options_.job
+                                                      : options_.job.substr(stroke + 1));
   }
   FATHOM_ASSIGN(const WebReply made,
                 ask({"POST", path, {{"Content-Type", "application/xml"}}, xml}));
@@ -256,7 +232,7 @@ Status JenkinsExecutor::post_build(const Work& work, Entry& entry) {
   std::string command = shell_join(words);
   if (!work.directory.empty()) command = "cd " + shell_quote(work.directory) + " && " + command;
   std::string form =
-      "FATHOM_ID=" + url_encoded(work.id) + "&FATHOM_COMMAND=" + url_encoded(command);
+      "FATHOM_ID=" + encode_segment(work.id) + "&FATHOM_COMMAND=" + encode_segment(command);
   if (work.timeout_ns > 0)
     form += "&FATHOM_TIMEOUT=" + std::to_string((work.timeout_ns + 999'999'999) / 1'000'000'000);
   entry.submitted_ns = now_monotonic_ns();
@@ -289,7 +265,7 @@ Result<bool> JenkinsExecutor::search_build(const std::string& id, Entry& entry) 
   FATHOM_ASSIGN(const WebReply builds,
                 ask({"GET",
                      job_path() + "/api/json?tree=" +
-                         url_encoded("builds[number,actions[parameters[name,value]]]{0,1000}"),
+                         encode_segment("builds[number,actions[parameters[name,value]]]{0,1000}"),
                      {},
                      ""}));
   if (builds.status != kOk) return refused("list builds", builds);
@@ -302,7 +278,7 @@ Result<bool> JenkinsExecutor::search_build(const std::string& id, Entry& entry) 
   FATHOM_ASSIGN(
       const WebReply queue,
       ask({"GET",
-           "/queue/api/json?tree=" + url_encoded("items[id,actions[parameters[name,value]]]"),
+           "/queue/api/json?tree=" + encode_segment("items[id,actions[parameters[name,value]]]"),
            {},
            ""}));
   if (queue.status != kOk) return refused("list the queue", queue);
@@ -320,7 +296,7 @@ Status JenkinsExecutor::find_build(const std::string& id, Entry& entry) {
     FATHOM_ASSIGN(const WebReply reply,
                   ask({"GET",
                        "/queue/item/" + entry.queue_item + "/api/json?tree=cancelled,why," +
-                           url_encoded("executable[number]"),
+                           encode_segment("executable[number]"),
                        {},
                        ""}));
     if (reply.status == kOk) {
@@ -366,7 +342,7 @@ Status JenkinsExecutor::look_at_build(Entry& entry) {
   FATHOM_ASSIGN(const WebReply reply,
                 ask({"GET",
                      build_path(entry) + "/api/json?tree=building,result,duration,builtOn," +
-                         url_encoded("artifacts[relativePath]"),
+                         encode_segment("artifacts[relativePath]"),
                      {},
                      ""}));
   if (reply.status == kNotFound) {

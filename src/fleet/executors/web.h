@@ -40,7 +40,4 @@ class Web {
 // A server by its URL: http://HOST[:PORT]/…, https://….
 Result<std::unique_ptr<Web>> open_web(const std::string& url);
 
-// "a b&c" as a field of a form or a part of a path.
-[[nodiscard]] std::string url_encoded(std::string_view text);
-
 }  // namespace fathom::fleet

@@ -41,7 +41,7 @@ struct ExporterDef {
   bool by_thread = false;    // takes events in the order of threads
   bool of_table = false;     // one table of the recording: --table names it
   bool compares = false;     // can show the change against another recording
-  bool is_page = false;      // the page with its data: serve/page_file.h writes it, nothing here
+  bool is_page = false;  // the page with its data: serve/page/page_file.h writes it, nothing here
   // Writes everything into the sink, but does not finish it: after an Error the caller lets the
   // sink go, and there is no file.
   Status (*write)(EventStream& from, ByteSink& to) = nullptr;
