@@ -210,8 +210,8 @@ def test_moving_page_has_every_name_of_the_five_tools(root: Path) -> None:
 
 def test_a_name_without_a_row_is_noticed(root: Path) -> None:
     spans = ["dftracer_split --verify-all", "DFT_REL_*"]
-    found = [has_name(name, spans, "\n".join(spans)) for name in ("dftracer_split", "--verify", "DFT_REL_USED", "split")]
-    expect("names", [True, False, True, False], found)
+    names = ("dftracer_split", "--verify", "DFT_REL_USED", "split")
+    expect("names", [True, False, True, False], [has_name(name, spans, "\n".join(spans)) for name in names])
 
 
 def missing_names() -> Iterator[str]:
