@@ -23,8 +23,8 @@ struct NeedDef {
 constexpr NeedDef kNeeds[] = {
     {"cpu_cores", kNone, "cores"},           {"memory_bytes", kBytes, ""},
     {"gpu_memory_bytes", kBytes, ""},        {"gpu_busy", kPercent, ""},
-    {"disk_read_rate", kBytes, "a second"},  {"disk_write_rate", kBytes, "a second"},
-    {"net_in_rate", kBytes, "a second"},     {"net_out_rate", kBytes, "a second"},
+    {"disk_read_rate", kBytes, "/s"},        {"disk_write_rate", kBytes, "/s"},
+    {"net_in_rate", kBytes, "/s"},           {"net_out_rate", kBytes, "/s"},
     {"pids", kNone, "processes and threads"}};
 
 Amount unknown(std::string reason) {
