@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Reads the page's sources without running them: no word by which a stranger's name becomes markup or code,
-no plural noun that a number of any size stands before, TypeScript's strict types, prettier's layout, and the size of what is served.
+no plural noun that a number of any size stands before, TypeScript's strict types, prettier's layout, and the size of
+what is served.
 
 Ends with status 77 where the tools to check with cannot be fetched.
 usage: tools/check_web.py
@@ -29,12 +30,31 @@ FORBIDDEN = {
 }
 MARKUP = {r"<script(?![^>]*\bsrc=)": "an inline script", r"<style|\sstyle=|\son[a-z]+=": "inline style or code"}
 
-# A number of any size before a noun says "1 events" one day: logic/units.ts has `counted` for it. Of what ends with an s
-# these are no nouns that are counted.
-PLURAL = re.compile(r"""(?:\$?\{[^{}\n]+\}|["'`] ?\+)\s+(?:["'`] )?(?:<[^>\n]+>)?(?:(?:more|other|of its) )?([a-z]{2,}s)\b(?! ?[=(:/])""")
+# A number of any size before a noun says "1 events" one day: logic/units.ts has `counted` for it. NO_NOUNS end with
+# an s and are not counted.
+PLURAL = re.compile(
+    r"""(?:\$?\{[^{}\n]+\}|["'`] ?\+)"""
+    r"""\s+(?:["'`] )?(?:<[^>\n]+>)?(?:(?:more|other|of its) )?([a-z]{2,}s)\b(?! ?[=(:/])"""
+)
 JOINED = re.compile(r"""[\w)\]] \+ ["'`] ?([a-z]{2,}s)\b(?! ?[=(:/])""")
 NO_NOUNS = frozenset(
-    "as is was has does this its us ns ms less across satisfies implements extends shows tells leads takes".split()
+    (
+        "as",
+        "is",
+        "was",
+        "has",
+        "does",
+        "this",
+        "its",
+        "us",
+        "ns",
+        "ms",
+        "less",
+        "across",
+        "satisfies",
+        "extends",
+        "shows",
+    )
 )
 
 

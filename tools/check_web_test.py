@@ -38,7 +38,7 @@ class Plurals(unittest.TestCase):
     def test_a_plural_behind_a_number_is_found(self) -> None:
         lines = [
             "<summary>{missing.length} layers recorded nothing</summary>",
-            'return lost > 0 ? [`${withThousands(lost)} events`] : [];',
+            "return lost > 0 ? [`${withThousands(lost)} events`] : [];",
             "<summary>All {all} threads</summary>",
             "{rows.length} of {withThousands(ordered.length)} rows match",
             "const name = `${row.more} more levels`;",

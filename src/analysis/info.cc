@@ -252,7 +252,7 @@ std::pair<std::string, std::string> fact_row(const std::string& fact, const std:
     if (number && written)
       return {"I/O by the kernel's count",
               fmt::format("{} read, {} written", human(number, human_bytes),
-                                            human(written, human_bytes))};
+                          human(written, human_bytes))};
   }
   if (fact.ends_with(kNs) && words.size() == 1 && number)
     return {fact.substr(0, fact.size() - kNs.size()), human(number, human_ns)};

@@ -62,8 +62,8 @@ std::string whole_words(const std::vector<Part>& parts, bool of_one) {
 
 // "sleep in nanosleep"; a name that begins with its cause says both: "page fault in main".
 std::string what_of(const Part& part) {
-  const bool says_cause = part.cause.empty() || part.name == part.cause ||
-                          part.name.starts_with(part.cause + " ");
+  const bool says_cause =
+      part.cause.empty() || part.name == part.cause || part.name.starts_with(part.cause + " ");
   return part.state != "waiting" || says_cause ? part.name
          : part.name.empty()                   ? part.cause
                                                : part.cause + " in " + part.name;

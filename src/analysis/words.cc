@@ -55,9 +55,7 @@ Result<std::string> what_ran(Store& store, const TimeBase& base) {
 }
 
 // Threads that nobody listed have a share of this time, too.
-bool is_of_one(const TimeBase& base) {
-  return base.threads <= 1 && base.thread_time <= base.wall;
-}
+bool is_of_one(const TimeBase& base) { return base.threads <= 1 && base.thread_time <= base.wall; }
 
 std::string whose_time(const TimeBase& base) {
   if (is_of_one(base)) return "the main thread's time";

@@ -10,7 +10,8 @@ namespace fathom::perf {
 
 Opened open_counter(const Event& event, perf_event_attr attr, const Target& target) {
   if (event.happens_in_kernel() && event.exclude_kernel)
-    return {Error{Code::kUnsupported, "this event occurs only in the kernel, but its modifiers exclude the kernel",
+    return {Error{Code::kUnsupported,
+                  "this event occurs only in the kernel, but its modifiers exclude the kernel",
                   "leave the modifiers out, or add k"},
             false};
   Opened whole{open_event(attr, target), false};

@@ -211,11 +211,12 @@ Table functions_table(const Profile& profile, std::size_t most, bool leaves_out_
                           use.total_s * kNsPerSecond, cores, memory, use.module});
   }
   const std::size_t left = profile.functions.size() - table.rows.size();
-  table.note = profile.functions.empty()
-                   ? "no function was recorded. Recorded are Python functions, annotated regions, and "
-                     "code built with -finstrument-functions"
-                   : "self: excludes nested functions; cores, memory: used by the application "
-                     "while the function ran";
+  table.note =
+      profile.functions.empty()
+          ? "no function was recorded. Recorded are Python functions, annotated regions, and "
+            "code built with -finstrument-functions"
+          : "self: excludes nested functions; cores, memory: used by the application "
+            "while the function ran";
   if (left > 0) table.note += "; " + std::to_string(left) + " more in profile.json";
   return table;
 }

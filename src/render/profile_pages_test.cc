@@ -70,9 +70,8 @@ TEST(ProfileText, WhatANumberLacksIsSaidBelowTheTable) {
 
 TEST(ProfileText, OneProcessIsOne) {
   Profile profile = small_profile();
-  profile.needs = {{.name = "pids",
-                    .unit = "processes and threads",
-                    .amount = {.typical = 1, .peak = 3}}};
+  profile.needs = {
+      {.name = "pids", .unit = "processes and threads", .amount = {.typical = 1, .peak = 3}}};
   const std::string text = profile_text(profile, {});
   EXPECT_THAT(text, HasSubstr("1 process or thread "));
   EXPECT_THAT(text, HasSubstr("3 processes and threads"));
@@ -80,7 +79,8 @@ TEST(ProfileText, OneProcessIsOne) {
 
 TEST(ProfileText, EndsWithFunctionsByCallsOrElseBySamples) {
   Profile profile = small_profile();
-  EXPECT_THAT(profile_text(profile, {}), HasSubstr("no function was recorded. Recorded are Python functions"));
+  EXPECT_THAT(profile_text(profile, {}),
+              HasSubstr("no function was recorded. Recorded are Python functions"));
   profile.hot = {.title = "Functions by sampled time",
                  .columns = {{"function"}, {"self", Measure::kNanoseconds}},
                  .rows = {{std::string("burn"), std::int64_t{7}}},

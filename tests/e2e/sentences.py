@@ -121,7 +121,8 @@ OVERLAPS = (
 WORDS = (
     Form(
         rf"The threads? ran on a CPU for {group('ran', PERCENT)} % of (?:their|its) time and waited for "
-        rf"{group('waited', PERCENT)} %(?:; for {group('ready', PERCENT)} % (?:they|it) could have run, but had no CPU)?"
+        rf"{group('waited', PERCENT)} %"
+        rf"(?:; for {group('ready', PERCENT)} % (?:they|it) could have run, but had no CPU)?"
         rf"(?:; {group('rest', PERCENT)} % is unexplained)?\.",
         {
             "ran": STATES.format("running"),
@@ -131,7 +132,11 @@ WORDS = (
         },
     ),
     listed("Most CPU time", "running", "name"),
-    listed("Longest waits", "waiting", "CASE WHEN starts_with(name || ' ', cause || ' ') THEN name ELSE cause || ' in ' || name END"),
+    listed(
+        "Longest waits",
+        "waiting",
+        "CASE WHEN starts_with(name || ' ', cause || ' ') THEN name ELSE cause || ' in ' || name END",
+    ),
     Form(
         rf".+: {group('wall', TIME)} wall time, {group('processes', COUNT)} process(?:es)?, "
         rf"{group('threads', COUNT)} threads?, {group('events', COUNT)} events?"

@@ -324,4 +324,6 @@ def test_words_on_one_of_everything(box: Box) -> None:
     check("slips in views", [], [slip for view in views for text in words_of_view(box, view) for slip in slips(text)])
     for command in (("report",), ("info",), ("diff", box.trace)):
         lines = box.fathom(command[0], *command[1:], box.trace).decode().splitlines()
-        check(f"slips in {command[0]}", [], [slip for line in lines for slip in slips(line)])
+        told = [slip for line in lines for slip in slips(line)]
+        # A machine's CPUs and changes may well be above 100 %.
+        check(f"slips in {command[0]}", [], [slip for slip in told if not slip.startswith("a share above")])

@@ -210,18 +210,22 @@ TEST(Advice, OfOneFileNothingIsAnAverage) {
     const Insight* const one = find_rule(found, rule);
     return one == nullptr ? "" : one->says;
   };
-  const Calls opens = {.name = "open", .category = "open", .count = 1500, .dur = 100 * kMicrosecond};
+  const Calls opens = {
+      .name = "open", .category = "open", .count = 1500, .dur = 100 * kMicrosecond};
   EXPECT_EQ(says("open-close-churn", opens, 1),
             "The program opened 1 file 1.50 k times; opening and closing took 150 ms");
   EXPECT_EQ(says("open-close-churn", opens, 2),
             "The program opened 2 files 3.00 k times (1500 times per file on average); opening and "
             "closing took 300 ms");
-  const Calls stats = {.name = "stat", .category = "metadata", .count = 1500, .dur = 100 * kMicrosecond};
-  EXPECT_THAT(says("repeated-stat", stats, 1),
-              ::testing::StartsWith("1.50 k stat or access calls asked about 1 file and took 150 ms, "));
-  EXPECT_THAT(says("repeated-stat", stats, 2),
-              ::testing::StartsWith("3.00 k stat or access calls asked about 2 files (1500 per file on "
-                         "average) and took 300 ms, "));
+  const Calls stats = {
+      .name = "stat", .category = "metadata", .count = 1500, .dur = 100 * kMicrosecond};
+  EXPECT_THAT(
+      says("repeated-stat", stats, 1),
+      ::testing::StartsWith("1.50 k stat or access calls asked about 1 file and took 150 ms, "));
+  EXPECT_THAT(
+      says("repeated-stat", stats, 2),
+      ::testing::StartsWith("3.00 k stat or access calls asked about 2 files (1500 per file on "
+                            "average) and took 300 ms, "));
 }
 
 // What was asked for is not lost, and an event without a name is there.
