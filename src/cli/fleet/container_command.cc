@@ -181,7 +181,7 @@ const std::vector<Action>& actions() {
       {"run", {"--output", "--force", "--quiet", "--metrics"}, run_it},
       {"init", {"--output", "--force"}, init_it},
       {"base", {"--output", "--from", "--tag"}, base_it},
-      {"inside", {}, inside_it},  // for profiler.sh alone: --help does not tell of it
+      {"inside", {}, inside_it},  // for profiler.sh alone
   };
   return all;
 }
@@ -210,7 +210,8 @@ Result<int> run(Parser& parser) {
   Arguments a;
   parser.positional("ACTION", a.action,
                     "run: profile an application; init: write instructions to start from; base: "
-                    "make an image that profiles itself, or its layer");
+                    "make an image that profiles itself, or its layer; inside: what such an image "
+                    "starts, not meant for people");
   parser.optional_tail("SPEC|IMAGE", a.words,
                        "a file with instructions (.yaml), of an image or, with 'command:', of a "
                        "program of this machine without a container; or an image and the "
