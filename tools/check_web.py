@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Reads the page's sources without running them: no word by which a stranger's name becomes markup or code,
-TypeScript's strict types, prettier's layout, and the size of what is served.
+no plural noun that a number of any size stands before, TypeScript's strict types, prettier's layout, and the size of
+what is served.
 
 Ends with status 77 where the tools to check with cannot be fetched.
 usage: tools/check_web.py
@@ -29,6 +30,33 @@ FORBIDDEN = {
 }
 MARKUP = {r"<script(?![^>]*\bsrc=)": "an inline script", r"<style|\sstyle=|\son[a-z]+=": "inline style or code"}
 
+# A number of any size before a noun says "1 events" one day: logic/units.ts has `counted` for it. NO_NOUNS end with
+# an s and are not counted.
+PLURAL = re.compile(
+    r"""(?:\$?\{[^{}\n]+\}|["'`] ?\+)"""
+    r"""\s+(?:["'`] )?(?:<[^>\n]+>)?(?:(?:more|other|of its) )?([a-z]{2,}s)\b(?! ?[=(:/])"""
+)
+JOINED = re.compile(r"""[\w)\]] \+ ["'`] ?([a-z]{2,}s)\b(?! ?[=(:/])""")
+NO_NOUNS = frozenset(
+    (
+        "as",
+        "is",
+        "was",
+        "has",
+        "does",
+        "this",
+        "its",
+        "us",
+        "ns",
+        "ms",
+        "less",
+        "across",
+        "satisfies",
+        "extends",
+        "shows",
+    )
+)
+
 
 def sources() -> list[Path]:
     files = (ROOT / "web/src").rglob("*")
@@ -42,8 +70,20 @@ def words_in(text: str, forbidden: dict[str, str]) -> Iterator[str]:
                 yield f"{number}: {found[0]!r}: {why}"
 
 
+def plurals_in(text: str) -> Iterator[str]:
+    """Nouns in the plural right behind a number that may be one."""
+    flat = text.replace('{" "}', " ")  # prettier keeps a space before a break so
+    for pattern in (PLURAL, JOINED):
+        for found in pattern.finditer(flat):
+            if found[1] not in NO_NOUNS:
+                number = flat.count("\n", 0, found.start()) + 1
+                yield f"{number}: {found[1]!r} behind a number that may be one: say counted(number, noun)"
+
+
 def words() -> list[str]:
     found = [f"{path.relative_to(ROOT)}:{word}" for path in sources() for word in words_in(path.read_text(), FORBIDDEN)]
+    shown = [path for path in sources() if path.suffix != ".css" and not path.name.endswith(".test.ts")]
+    found += [f"{path.relative_to(ROOT)}:{word}" for path in shown for word in plurals_in(path.read_text())]
     page = ROOT / "web/index.html"
     return found + [f"web/index.html:{word}" for word in words_in(page.read_text(), MARKUP)]
 

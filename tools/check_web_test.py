@@ -31,6 +31,40 @@ class Words(unittest.TestCase):
         self.assertEqual(self.found('<script type="module" src="page.js"></script>', check_web.MARKUP), [])
 
 
+class Plurals(unittest.TestCase):
+    def found(self, text: str) -> list:
+        return list(check_web.plurals_in(text))
+
+    def test_a_plural_behind_a_number_is_found(self) -> None:
+        lines = [
+            "<summary>{missing.length} layers recorded nothing</summary>",
+            "return lost > 0 ? [`${withThousands(lost)} events`] : [];",
+            "<summary>All {all} threads</summary>",
+            "{rows.length} of {withThousands(ordered.length)} rows match",
+            "const name = `${row.more} more levels`;",
+            '{escapeName(view)} <span class="faint">{columns.length} columns</span>',
+            '{withThousands(hit.count)}{" "}\n  events drawn as one',
+            'const label = count + " boxes";',
+            "{runs} <b>runs</b>",
+        ]
+        for line in lines:
+            self.assertEqual(len(self.found(f"a\n{line}\n")), 1, line)
+            self.assertTrue(self.found(f"a\n{line}\n")[0].startswith("2: "), line)
+
+    def test_other_words_behind_a_value_are_none(self) -> None:
+        lines = [
+            "<summary>{counted(missing.length, 'layer')} recorded nothing</summary>",
+            'const ORDER = { before: "b" } as const;',
+            "{escapeName(name)} is not shown",
+            "${humanNs(value)} (${withThousands(value)} ns)",
+            "<Half title={`Callers of ${name}`} tree={callers} upwards />",
+            "<Choice value={value} options={options} />",
+            "{matches.functions}, {share}",
+        ]
+        for line in lines:
+            self.assertEqual(self.found(line), [], line)
+
+
 class Size(unittest.TestCase):
     def test_a_page_that_is_too_large_is_a_problem(self) -> None:
         self.assertEqual(check_web.size_problems({"page.js": b"x" * 600_000}), [], "it compresses well")

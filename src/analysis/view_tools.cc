@@ -60,7 +60,7 @@ void note_left_out(Table& table, std::int64_t all_rows, std::string_view what) {
 
 Status note_no_calls(Store& store, Table& table, std::string_view for_samples) {
   FATHOM_ASSIGN(const Table samples, store.query("SELECT 1 FROM samples LIMIT 1"));
-  table.note = "no call was recorded";
+  table.note = kNoCalls;
   if (!samples.rows.empty()) table.note += fmt::format("; {} shows the samples", for_samples);
   return {};
 }

@@ -164,7 +164,7 @@ Result<int> run(Parser& parser) {
 extern const CommandDef kWatchCommand;
 const CommandDef kWatchCommand = {
     .name = "watch",
-    .summary = "Record kernel activity of programs that connect to this daemon, until Ctrl-C",
+    .summary = "Record running programs from outside, as a daemon, until Ctrl-C",
     .usage = "[OPTION…] [status|reload]",
     .example =
         "fathom watch -o day.fathom --layers syscall,block &\n"

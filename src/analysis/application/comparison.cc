@@ -230,7 +230,7 @@ Table comparison_table(std::span<const ProfileFigures> all) {
     table.rows.push_back(std::move(row));
   }
   table.note =
-      "wall: median of the plain runs; _s: bytes a second; overhead: how much longer probed runs "
+      "wall: median of the plain runs; _s: bytes per second; overhead: how much longer probed runs "
       "took";
   return table;
 }

@@ -111,7 +111,7 @@ Result<Report> run_concurrency(Store& store, const ViewOptions& options) {
                                  fmt::arg("keys", keys), fmt::arg("all", concurrency_sql(keys)))));
   make_lines(table);
   table.title = "Concurrency";
-  table.note = table.rows.empty() ? "no call was recorded"
+  table.note = table.rows.empty() ? std::string(kNoCalls)
                                   : "threads at once, averaged over " + stretch_text(base, table);
   return Report{.words = {}, .sections = {{std::move(table), Shape::kSeries}}};
 }

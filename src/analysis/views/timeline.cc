@@ -68,7 +68,7 @@ Result<Section> timeline_section(Store& store) {
     lines.erase(line);
   }
   for (auto& [layer, line] : lines) add(layer, line);
-  if (table.rows.empty()) table.note = "no call was recorded";
+  if (table.rows.empty()) table.note = kNoCalls;
   return section;
 }
 

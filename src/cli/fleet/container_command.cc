@@ -10,6 +10,7 @@
 
 #include "base/files.h"
 #include "base/ids.h"
+#include "base/plural.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/fleet/profile_inside.h"
@@ -87,8 +88,8 @@ int judged(const containers::ProfileOutcome& outcome) {
   for (const analysis::ContainerRun& run : outcome.profile.runs) {
     if (run.failure.empty()) continue;
     tell(Error{Code::kInvalid,
-               fmt::format("{} of {} runs failed the success check: {}", outcome.failed,
-                           outcome.profile.runs.size(), run.failure),
+               fmt::format("{} of {} failed the success check: {}", outcome.failed,
+                           counted(outcome.profile.runs.size(), "run"), run.failure),
                ""});
     break;
   }

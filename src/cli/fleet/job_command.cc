@@ -141,7 +141,7 @@ extern const CommandDef kJobCommand;
 const CommandDef kJobCommand = {
     .name = "job",
     .summary = "Make jobs, and show, compare and clear what agents have sent to them",
-    .usage = "ACTION [NAME] [OPTION…]",
+    .usage = "ACTION [NAME] [OTHER] [OPTION…]",
     .example =
         "fathom job create nightly --info 'solver, main branch'\n"
         "fathom job show nightly --profile --top 20\n"

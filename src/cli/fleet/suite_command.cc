@@ -241,8 +241,8 @@ Result<int> run_it(const Arguments& a) {
 
 Result<int> run(Parser& parser) {
   Arguments a;
-  parser.positional("ACTION", a.action, "run: run a suite; work: run one task of a suite");
-  parser.positional("SPEC", a.path, "the suite, a file in YAML (work: the folder of the task)");
+  parser.positional("ACTION", a.action, "run");
+  parser.positional("SPEC", a.path, "the suite, a file in YAML");
   parser.option("-o,--output", a.folder, "DIR",
                 "folder for logs and results (default: fathom-suite-<time>)");
   parser.option("--server", a.server, "URL", "server that agents send to");
@@ -250,9 +250,10 @@ Result<int> run(Parser& parser) {
   declare_output(parser, a.output);
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
+  // For executors alone, which name the folder of a task: --help does not tell of it.
   if (a.action == "work") return fleet::do_work(a.path);
   if (a.action != "run")
-    return usage_error("'" + escape_control(a.action) + "' is neither run nor work",
+    return usage_error("'" + escape_control(a.action) + "' is not 'run'",
                        "run 'fathom suite --help' for usage");
   return run_it(a);
 }

@@ -127,8 +127,11 @@ std::string page_facts(const std::vector<std::pair<std::string, std::string>>& f
 
 std::string page_section(const PageSection& section, std::int64_t wall_ns) {
   const std::string id = html_text(snake_case(section.table.title));
-  return "<section id=\"" + id + "\" aria-labelledby=\"" + id + "-h\"><h2 id=\"" + id + "-h\">" +
-         html_text(section.table.title) + "</h2>" + drawn(section, wall_ns) + "</section>\n";
+  std::string out = "<section id=\"" + id + "\" aria-labelledby=\"" + id + "-h\"><h2 id=\"" + id +
+                    "-h\">" + html_text(section.table.title) + "</h2>" + drawn(section, wall_ns);
+  for (const std::string& note : section.notes)
+    out += "<p class=\"note\">" + html_text(note) + "</p>";
+  return out + "</section>\n";
 }
 
 }  // namespace fathom::render

@@ -333,8 +333,7 @@ void CpuRows::count_losses_of_frames() {
       {"frames of code generated at run time without names", frames_.take_unnamed()},
       {"frames of files without a build id that were replaced", frames_.take_replaced()},
       {"stacks of Python whose functions could not be read", frames_.python().take_unread()},
-      {"stacks of Python of which it is not certain what they ran",
-       frames_.python().take_uncertain()},
+      {"stacks of Python whose running function is uncertain", frames_.python().take_uncertain()},
   };
   for (const auto& [reason, count] : all) {
     if (count > 0) count_loss(reason, count);

@@ -4,6 +4,7 @@
 // levels are drawn, and counters stand in a closed group, until somebody opens them. Positions are sums, so that the rows
 // on screen are found without looking at all ten thousand.
 import type { Track, TrackId } from "../api/types";
+import { counted } from "../logic/units";
 
 export interface Row {
   track: Track;
@@ -64,7 +65,7 @@ export function groupOf(parent: TrackId): TrackId {
 
 function counterGroup(counters: readonly Track[]): Track {
   const [first] = counters as [Track];
-  const name = `${counters.length} counters`;
+  const name = counted(counters.length, "counter");
   return { ...first, id: groupOf(first.parent ?? 0), kind: "layer", name, events: 0, depth: 0 };
 }
 

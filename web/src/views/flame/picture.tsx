@@ -7,6 +7,7 @@ import { boxAt, boxesIn, frameOf, neighbour, type Layout } from "../../logic/fla
 import { nodeOfPath, pathOf } from "../../logic/flame_path";
 import type { FlameTree } from "../../logic/flame_tree";
 import type { TableData } from "../../logic/table";
+import { counted } from "../../logic/units";
 import { changeSetting, selection } from "../../state/selection";
 import { palette } from "../../theme/theme";
 import { Drawn, type Point } from "../parts/picture";
@@ -85,7 +86,7 @@ export function FlamePicture(props: FlameProps): JSX.Element {
     <div class="flame-picture">
       <Drawn
         title={title}
-        label={`${title}: ${tree.nodes.parent.length} boxes in ${layout.levels} levels. Arrows walk, Enter zooms, Escape shows all${onFunction ? ", s shows callers and callees" : ""}${onPlace ? ", t leads to the timeline" : ""}.`}
+        label={`${title}: ${counted(tree.nodes.parent.length, "box", "boxes")} in ${counted(layout.levels, "level")}. Arrows walk, Enter zooms, Escape shows all${onFunction ? ", s shows callers and callees" : ""}${onPlace ? ", t leads to the timeline" : ""}.`}
         height={Math.max(layout.levels, 1) * ROW}
         draw={draw}
         table={props.table ?? (() => flameTable(tree))}

@@ -17,7 +17,7 @@ import {
   type Order,
   type TableData,
 } from "../../logic/table";
-import { withThousands } from "../../logic/units";
+import { counted, withThousands } from "../../logic/units";
 import { inSlices } from "../../logic/slices";
 import { searchText } from "../../state/search";
 import { changeSetting, selection } from "../../state/selection";
@@ -230,7 +230,7 @@ export function DataTable(props: DataTableProps): JSX.Element {
       </div>
       {isSearched && (
         <p class="note" role="status">
-          {withThousands(rows.length)} of {withThousands(ordered.length)} rows match the search.
+          The search matches {withThousands(rows.length)} of {counted(ordered.length, "row")}.
         </p>
       )}
       {table.note && <p class="note">{table.note}</p>}

@@ -11,7 +11,7 @@ import { heatColours, hexOf, rgbOf, type Rgb } from "../../logic/colours";
 import { escapeName } from "../../logic/escape";
 import { pixelsOf, SHADES, type HeatCells } from "../../logic/heat";
 import type { TableData } from "../../logic/table";
-import { humanNs, humanNumber, type Measure } from "../../logic/units";
+import { counted, humanNs, humanNumber, type Measure } from "../../logic/units";
 import { palette, shade, type Palette } from "../../theme/theme";
 import { marks, moment, xOf } from "../../timeline/camera";
 import { SaveBar } from "./save_bar";
@@ -200,7 +200,7 @@ export function HeatMap(props: HeatMapProps): JSX.Element {
           ref={canvas}
           role="application"
           tabIndex={0}
-          aria-label={`${title}: ${heat.rows} rows over time. Arrows walk, Enter ${leadsTo}.`}
+          aria-label={`${title}: ${counted(heat.rows, "row")} over time. Arrows walk, Enter ${leadsTo}.`}
           style={{ width: `${width}px`, height: `${height + AXIS}px` }}
           onPointerMove={(event) => setHovered(cellOf(event) ?? null)}
           onPointerLeave={() => setHovered(null)}
