@@ -85,7 +85,6 @@ class Files(unittest.TestCase):
             self.check(name, [self.LICENCE, "int x;"], True)
         self.check("tests/victims/x.c", [self.LICENCE, "int x;"], True)
 
-
     def test_a_readme_names_files_that_exist(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder)
@@ -98,6 +97,7 @@ class Files(unittest.TestCase):
             readme.write_text("`y.h`, `other/x.h`, `text.h`, `y_*.cc` and `x.cc`")
             unknown = ["y.h", "other/x.h", "text.h", "y_*.cc", "x.cc"]
             self.assertEqual(list(check_files.unknown_files(root, readme)), unknown)
+
 
 class Layers(unittest.TestCase):
     def check(self, name: str, line: str, allowed: bool) -> None:
@@ -222,6 +222,26 @@ class LayerNames(unittest.TestCase):
         self.check("src/cli/x.sql", "WHERE e.layer NOT IN ('other',\n 'sched')", False)
         self.check("python/fathom/x.py", 'if row.layer == "stdio":', False)
         self.check("web/src/x.ts", 'if (row.layer === "stdio") return;', False)
+
+    def test_what_a_layer_is_asked_for_or_listed_by(self) -> None:
+        self.check("src/cli/x.cc", 'if (plan.has("stdio")) return;', False)
+        self.check("src/cli/x.cc", 'if (!is_recorded(manifest, "sched")) return;', False)
+        self.check("src/cli/x.cc", 'manifest.layer("stdio").state = "off";', False)
+        self.check("src/cli/x.cc", 'constexpr std::string_view kBuffered = "stdio";', False)
+        self.check("src/cli/x.cc", 'constexpr char kInnermost[] = "sched";', False)
+        self.check("src/cli/x.cc", 'constexpr std::string_view kSummed[] = {"stdio",\n "sched"};', False)
+        self.check("src/cli/x.cc", 'filter.layers = {"stdio"};', False)
+        self.check("src/cli/x.cc", "\"list_position(['stdio', 'sched'], layer)\"", False)
+        self.check("src/cli/x.cc", 'constexpr char kOwn[] = "stdio,sched?";', False)
+        self.check("web/src/x.ts", 'const needs = { layers: ["stdio"] };', False)
+        self.check("web/src/x.ts", 'layers.some(({ name }) => name === "sched")', False)
+
+    def test_words_that_are_no_layers(self) -> None:
+        self.check("src/cli/x.cc", 'const char* names[] = {"stdio", "stdlib"};', True)
+        self.check("src/cli/x.cc", 'table.columns = {{"stdio", kCount}, {"sched", kCount}};', True)
+        self.check("src/cli/x.cc", 'if (words.contains("stdio")) return;', True)
+        self.check("web/src/x.ts", 'row["stdio"]', True)
+        self.check("src/trace/rows/layers.h", 'constexpr char kWaits[] = "sched"; layer_def(\n"sched", 80', True)
 
     def test_what_is_no_comparison_of_a_layer_with_a_name(self) -> None:
         self.check("src/cli/x.cc", "if (trace::is_io(event.layer)) return;", True)
