@@ -29,7 +29,8 @@ std::string list_of(bool (*belongs)(const LayerDef&)) {
 // From the outermost to the innermost.
 std::vector<LayerDef> inward() {
   std::vector<LayerDef> layers(trace::kLayers.begin(), trace::kLayers.end());
-  std::ranges::stable_partition(layers, [](const LayerDef& layer) { return !layer.innermost; });
+  std::stable_partition(layers.begin(), layers.end(),
+                        [](const LayerDef& layer) { return !layer.innermost; });
   return layers;
 }
 
