@@ -4,7 +4,8 @@
 
 More than 400 lines are mentioned, more than 800 are an error. Files of the product in C, C++ and TypeScript say
 after the licence line what they do, why they are files of their own, or what to read next. No file points readers to
-something that the repository does not have: a section of a design document, or a link that leads out of it.
+something that the repository does not have: a section of a design document, or a link that leads out of it. The
+README.md of a room names only files that exist.
 usage: tools/check_files.py
 """
 
@@ -31,6 +32,10 @@ FOR_TOOLS = re.compile(r"^(//|/\*)\s*(NOLINT|clang-format|eslint-|@ts-)")
 OF_A_DESIGN = re.compile(r"\bDESIGN(\.md)?\b\W{1,4}(section|chapter|law|§)")
 LINK = re.compile(r"\]\(([^)\s:#]+)[^)\s:]*\)")
 OF_CHECKS = ("tools/check_files.py", "tools/checks_test.py")
+# In marks of code, with nothing else in them.
+NAMED_FILE = re.compile(r"`([\w][\w./*-]*\.(?:cc|c|h|hpp|sql|py|ts|tsx|sh|ld|map))`")
+OF_OTHERS = re.compile(r"(linux/.*|Python\.h)$")
+
 
 
 def own_files() -> Iterator[Path]:
@@ -80,6 +85,15 @@ def problems_of(name: str, lines: List[str]) -> Iterator[str]:
         yield f"{len(lines)} lines; {MOST_LINES} are the limit, split it"
 
 
+def unknown_files(root: Path, readme: Path) -> Iterator[str]:
+    """Files that the README.md of a room names, or patterns of names, of which there are none."""
+    house = root / "src" / readme.relative_to(root / "src").parts[0]
+    for name in NAMED_FILE.findall(readme.read_text()):
+        known = any(house.rglob(name)) or any(any(folder.glob(name)) for folder in (root / "src", root))
+        if not known and not OF_OTHERS.match(name):
+            yield name
+
+
 def main() -> int:
     failures = 0
     count = 0
@@ -94,6 +108,10 @@ def main() -> int:
             failures += 1
         if is_source and WANTED_LINES < len(lines) <= MOST_LINES:
             print(f"{name}: warning: {len(lines)} lines; {WANTED_LINES} are wanted")
+    for readme in sorted((ROOT / "src").rglob("README.md")):
+        for name in unknown_files(ROOT, readme):
+            print(f"{readme.relative_to(ROOT)}: names `{name}`, which is not there")
+            failures += 1
     print(f"check_files: {count} files, {failures} problems")
     return 1 if failures else 0
 

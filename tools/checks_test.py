@@ -2,6 +2,7 @@
 """The checks themselves are checked: each rule catches what breaks it."""
 
 import re
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
@@ -98,6 +99,19 @@ class Files(unittest.TestCase):
             self.check(name, [self.LICENCE, "int x;"], True)
         self.check("tests/victims/x.c", [self.LICENCE, "int x;"], True)
 
+    def test_a_readme_names_files_that_exist(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            for name in ("src/sql/deep/x.h", "src/sql/x_test.cc", "src/base/text.h", "tools/run.py"):
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text("")
+            readme = root / "src/sql/README.md"
+            readme.write_text("`x.h`, `deep/x.h`, `base/text.h`, `tools/run.py`, `x_*.cc`, `linux/bpf.h`, `x.h()`")
+            self.assertEqual(list(check_files.unknown_files(root, readme)), [])
+            readme.write_text("`y.h`, `other/x.h`, `text.h`, `y_*.cc` and `x.cc`")
+            unknown = ["y.h", "other/x.h", "text.h", "y_*.cc", "x.cc"]
+            self.assertEqual(list(check_files.unknown_files(root, readme)), unknown)
+
 
 class Layers(unittest.TestCase):
     def check(self, name: str, line: str, allowed: bool) -> None:
@@ -171,14 +185,29 @@ class Layers(unittest.TestCase):
             (src / "trace" / "spool" / "README.md").unlink()
             self.assertEqual(check_layers.rooms_without_readme(src), ["trace/spool"])
 
-    def test_clang_tidy_reads_the_headers_of_all_rooms(self) -> None:
-        settings = (Path(__file__).parent.parent / ".clang-tidy").read_text()
-        pattern = re.search(r"^HeaderFilterRegex: '(.*)'$", settings, re.MULTILINE)
-        assert pattern
-        others = {"guest", "wire"}  # the first has settings of its own, the second is C
-        for house in {check_layers.house_of(room) for room in check_layers.MAY_INCLUDE}:
-            found = re.search(pattern[1], f"/home/user/fathom/src/{house}/inner/some_file.h")
-            self.assertEqual(bool(found), house not in others, house)
+    def test_the_build_adds_rooms_lowest_first(self) -> None:
+        root = Path(__file__).parent.parent
+        order = re.search(r"foreach\(room (.*)\)", (root / "CMakeLists.txt").read_text())
+        fleet = re.search(r"set\(\$\{result\} (\w.*) PARENT_SCOPE\)", (root / "cmake/fleet.cmake").read_text())
+        assert order and fleet
+        rooms = order[1].replace("${fleet_rooms}", fleet[1]).split()
+        built = {check_layers.house_of(room) for room in check_layers.MAY_INCLUDE} - {"wire"}  # headers alone
+        self.assertEqual(sorted(rooms), sorted(built))
+        for room, used in check_layers.MAY_INCLUDE.items():
+            for lower in {check_layers.house_of(other) for other in used} - {check_layers.house_of(room), "wire"}:
+                self.assertLess(rooms.index(lower), rooms.index(check_layers.house_of(room)), f"{room} uses {lower}")
+
+    def test_clang_tidy_reads_every_header(self) -> None:
+        root = Path(__file__).parent.parent
+        patterns = [
+            re.search(r"^HeaderFilterRegex: '(.*)'$", (root / path).read_text(), re.MULTILINE)
+            for path in (".clang-tidy", "src/guest/.clang-tidy")
+        ]
+        listed = subprocess.run(["git", "-C", root, "ls-files", "src/*.h"], capture_output=True, text=True, check=True)
+        for name in listed.stdout.split():
+            found = [pattern for pattern in patterns if pattern and re.search(pattern[1], f"/home/user/fathom/{name}")]
+            is_c = name.startswith("src/wire/") or name.endswith(".bpf.h")
+            self.assertEqual(len(found), 0 if is_c else 1, name)
 
 
 class LayerNames(unittest.TestCase):
@@ -207,6 +236,26 @@ class LayerNames(unittest.TestCase):
         self.check("src/cli/x.sql", "WHERE e.layer NOT IN ('other',\n 'sched')", False)
         self.check("python/fathom/x.py", 'if row.layer == "stdio":', False)
         self.check("web/src/x.ts", 'if (row.layer === "stdio") return;', False)
+
+    def test_what_a_layer_is_asked_for_or_listed_by(self) -> None:
+        self.check("src/cli/x.cc", 'if (plan.has("stdio")) return;', False)
+        self.check("src/cli/x.cc", 'if (!is_recorded(manifest, "sched")) return;', False)
+        self.check("src/cli/x.cc", 'manifest.layer("stdio").state = "off";', False)
+        self.check("src/cli/x.cc", 'constexpr std::string_view kBuffered = "stdio";', False)
+        self.check("src/cli/x.cc", 'constexpr char kInnermost[] = "sched";', False)
+        self.check("src/cli/x.cc", 'constexpr std::string_view kSummed[] = {"stdio",\n "sched"};', False)
+        self.check("src/cli/x.cc", 'filter.layers = {"stdio"};', False)
+        self.check("src/cli/x.cc", "\"list_position(['stdio', 'sched'], layer)\"", False)
+        self.check("src/cli/x.cc", 'constexpr char kOwn[] = "stdio,sched?";', False)
+        self.check("web/src/x.ts", 'const needs = { layers: ["stdio"] };', False)
+        self.check("web/src/x.ts", 'layers.some(({ name }) => name === "sched")', False)
+
+    def test_words_that_are_no_layers(self) -> None:
+        self.check("src/cli/x.cc", 'const char* names[] = {"stdio", "stdlib"};', True)
+        self.check("src/cli/x.cc", 'table.columns = {{"stdio", kCount}, {"sched", kCount}};', True)
+        self.check("src/cli/x.cc", 'if (words.contains("stdio")) return;', True)
+        self.check("web/src/x.ts", 'row["stdio"]', True)
+        self.check("src/trace/rows/layers.h", 'constexpr char kWaits[] = "sched"; layer_def(\n"sched", 80', True)
 
     def test_what_is_no_comparison_of_a_layer_with_a_name(self) -> None:
         self.check("src/cli/x.cc", "if (trace::is_io(event.layer)) return;", True)

@@ -69,7 +69,8 @@ write_tidy_flags() {
   mkdir -p build/tidy && sed 's/ -fno-reorder-functions / /' build/compile_commands.json >build/tidy/compile_commands.json
 }
 
-# Only files that the release build compiles have flags to be read with.
+# Only files that the release build compiles have flags to be read with. Files of C are left out: all that these checks find in
+# them is that they are not C++ (their globals, their names).
 check_tidy() {
   local -a files
   need clang-tidy || return

@@ -30,7 +30,12 @@ enum class Shape : std::uint8_t {
 struct Section {
   Table table;
   Shape shape = Shape::kTable;
+  std::string_view id = {};  // of one that others look for, whatever its title says
 };
+
+inline constexpr std::string_view kFunctionsSection = "functions";  // of the overview
+inline constexpr std::string_view kTimeSection = "time";            // of threads, in words
+inline constexpr std::string_view kGroupsSection = "groups";        // two recordings, by a column
 
 struct Report {
   std::vector<std::string> words;      // sentences, one a line

@@ -159,7 +159,7 @@ void add_group(const Comparison& comparison, const Grouping& grouping,
   fill(table, lines, layout, options, grouping.what);
   if (table.rows.empty())
     table.note = lines.empty() ? "nothing was recorded" : "no change is that large";
-  report.sections.push_back({std::move(table)});
+  report.sections.push_back({std::move(table), Shape::kTable, kGroupsSection});
 }
 
 void add_counters(const Comparison& comparison, const CompareOptions& options, Report& report) {

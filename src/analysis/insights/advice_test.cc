@@ -234,11 +234,9 @@ TEST(Advice, NotEveryLossHidesEvents) {
        {"left out by --filter min", "beyond the number asked for", "text cut short",
         "names and positions that could not be asked for inside a sandbox",
         "a file's path could not be read: too long, or not reachable",
-        "a file's path did not arrive", "calls of other files",
-        "stacks without their outermost functions",
-        "stacks of Python whose running function is uncertain",
-        "frames of code generated at run time without names",
-        "names of frames for which there was no room"}) {
+        "a file's path did not arrive", trace::kNoRoomForPaths, trace::kCutStacks,
+        trace::kUncertainPython, trace::kUnnamedFrames, trace::kNamelessFrames,
+        "stacks of Python of which it is not certain what they ran"}) {
     const trace::Loss loss{"posix", reason, 1};
     EXPECT_FALSE(trace::is_lost(loss) && trace::hides_events(loss)) << reason;
     EXPECT_EQ(find_rule(advice_on(Scene().loss(reason, 5)), "events-lost"), nullptr) << reason;

@@ -21,20 +21,19 @@ namespace {
 
 using enum Measure;
 
-// A request goes on while its thread sleeps: layer sched is inside all others.
-constexpr std::string_view kInnermost = "sched";
 constexpr std::string_view kRequests = "block";
 constexpr std::string_view kInQueue = "(in the queue)";
 constexpr std::string_view kAtDevice = "(at the device)";
 constexpr std::string_view kCallsOfKernel = "syscall";
 constexpr std::string_view kCallsOfDriver = "cuda";
 // What to record for more levels, outermost first: vfs tells hardly more than syscall does.
-constexpr std::string_view kTelling[] = {kCallsOfKernel, "fs", "pagecache", kRequests, kInnermost};
+constexpr std::string_view kTelling[] = {kCallsOfKernel, "fs", "pagecache", kRequests, "sched"};
 constexpr std::int64_t kDepths = 1 << 20;  // of a layer
 
 std::int64_t place_of(std::string_view layer) {
-  if (layer == kInnermost) return std::ssize(trace::kLayers);
   const auto* const found = std::ranges::find(trace::kLayers, layer, &trace::LayerDef::name);
+  // A request goes on while its thread sleeps.
+  if (found != std::end(trace::kLayers) && found->innermost) return std::ssize(trace::kLayers);
   return found - std::begin(trace::kLayers);
 }
 

@@ -6,6 +6,7 @@
 
 #include "analysis/compare/repetitions.h"
 #include "analysis/filtered_views.h"
+#include "analysis/layers.h"
 #include "analysis/report.h"
 #include "base/text.h"
 #include "base/version.h"
@@ -121,6 +122,12 @@ class ViewRoutes {
     json.end_array().key("not_shown").begin_array();
     for (const NotShown& one : page_.not_shown)
       json.begin_object().key("name").value(one.name).key("reason").value(one.reason).end_object();
+    json.end_array().key("layers").begin_array();
+    for (const analysis::LayerDef& layer : analysis::kLayers) {
+      if (layer.light.empty()) continue;
+      json.begin_object().key("name").value(layer.name).key("light").value(layer.light);
+      json.key("dark").value(layer.dark).end_object();
+    }
     json.end_array().key("limits").begin_object().key("rows").value(limits.rows);
     // A file has its answers inside: no question of it can take too long.
     const std::int64_t timeout_ns = page_.mode == "file" ? 0 : limits.timeout_ns;

@@ -55,6 +55,7 @@ TEST_F(ViewRoutes, ThePageListsEveryRecording) {
   EXPECT_EQ(page["recordings"][1]["hosts"].size(), 2U);
   EXPECT_EQ(page["recordings"][3]["lost"][0]["count"], 3);
   EXPECT_GT(page["limits"]["timeout_ms"], 0);
+  EXPECT_EQ(page["layers"][0], (json{{"name", "app"}, {"light", "#f0b429"}, {"dark", "#d99a00"}}));
 }
 
 TEST_F(ViewRoutes, AReportIsWhatTheCommandPrints) {

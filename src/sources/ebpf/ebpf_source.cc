@@ -29,8 +29,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::string_view kLayers[] = {"syscall", "sched", "vfs",  "fs",    "pagecache",
-                                        "block",   "net",   "user", "kernel"};
 constexpr milliseconds kRest{10};
 // Where nothing comes; the kernel's half wakes us when its ring fills, or a process begins.
 constexpr milliseconds kLongestRest{320};
@@ -371,7 +369,7 @@ void expect_ebpf(std::span<const std::string_view> names) {
 extern const SourceDef kEbpf;
 const SourceDef kEbpf = {
     .name = "ebpf",
-    .layers = kLayers,
+    .layers = ebpf::kLayerNames,
     .help = "what the kernel does for the programs, counted there by call, thread and file",
     .in_process = false,
     .in_detail = true,

@@ -18,6 +18,7 @@
 #include "sources/ebpf/calls.h"
 #include "trace/recording/processes.h"
 #include "trace/rows/channels.h"
+#include "trace/rows/loss_reasons.h"
 #include "wire/rank.h"
 
 namespace fathom::sources::ebpf {
@@ -33,23 +34,21 @@ constexpr std::size_t kMostPathsOfUser = 16U << 20U;
 constexpr std::int64_t kPatienceNs = 3'000'000'000;
 constexpr std::uint64_t kNotGiven = ~std::uint64_t{0};
 
-constexpr const char* kNoRoomForFiles =
-    "a user had no room for more files: the call is one on other files";
 constexpr const char* kMetInside =
     "met inside of our own programs, perhaps by others than the recorded processes";
 constexpr const char* kLossReasons[FATHOM_BPF_LOSSES] = {"no room in the ring of single calls",
                                                          "no room for sums",
-                                                         "a file's path did not arrive",
+                                                         trace::kLatePath,
                                                          "a process's begin or end did not arrive",
                                                          "a task could not be followed",
                                                          "too many requests at once",
-                                                         kNoRoomForFiles,
+                                                         trace::kNoRoomForFiles,
                                                          "a user had no room for more sums",
                                                          kMetInside,
-                                                         "left out by --filter call",
-                                                         "left out by --filter path",
-                                                         "left out by --filter min",
-                                                         "left out by --filter one-in"};
+                                                         trace::kFilteredByCall,
+                                                         trace::kFilteredByPath,
+                                                         trace::kFilteredByTime,
+                                                         trace::kFilteredByNumber};
 
 // Copies what is there of a record whose end may be cut.
 template <class Record>
@@ -219,8 +218,7 @@ void RowMaker::tell_overflow() {
     losses_.push_back({layer_of_loss(FATHOM_BPF_LAYERS), "no room in the recorder's queue",
                        std::exchange(overflow_, 0)});
   if (const std::int64_t nameless = files_.take_nameless(); nameless > 0)
-    losses_.push_back({layer_of_loss(FATHOM_BPF_LAYERS),
-                       "no room for the paths of more files: they are other files", nameless});
+    losses_.push_back({layer_of_loss(FATHOM_BPF_LAYERS), trace::kNoRoomForPaths, nameless});
 }
 
 void RowMaker::end_life(trace::ProcessRow row) {

@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "trace/rows/layers.h"
+#include "trace/rows/loss_reasons.h"
 
 namespace fathom::sources {
 namespace {
@@ -326,14 +327,13 @@ void CpuRows::count_loss(const char* reason, std::uint64_t count) { losses_[reas
 
 void CpuRows::count_losses_of_frames() {
   const std::pair<const char*, std::uint64_t> all[] = {
-      {"stacks without their outermost functions", frames_.take_cut()},
-      {"stacks without callers: there are too many different ones",
-       frames_.memory().take_shortened()},
-      {"names of frames for which there was no room", frames_.memory().take_nameless()},
-      {"frames of code generated at run time without names", frames_.take_unnamed()},
-      {"frames of files without a build id that were replaced", frames_.take_replaced()},
-      {"stacks of Python whose functions could not be read", frames_.python().take_unread()},
-      {"stacks of Python whose running function is uncertain", frames_.python().take_uncertain()},
+      {trace::kCutStacks, frames_.take_cut()},
+      {trace::kShortenedStacks, frames_.memory().take_shortened()},
+      {trace::kNamelessFrames, frames_.memory().take_nameless()},
+      {trace::kUnnamedFrames, frames_.take_unnamed()},
+      {trace::kReplacedFrames, frames_.take_replaced()},
+      {trace::kUnreadPython, frames_.python().take_unread()},
+      {trace::kUncertainPython, frames_.python().take_uncertain()},
   };
   for (const auto& [reason, count] : all) {
     if (count > 0) count_loss(reason, count);
@@ -367,8 +367,7 @@ void CpuRows::drain(trace::Strings& strings, trace::HostRows& into) {
   std::ranges::move(take_named(account_, names_, ended_), std::back_inserter(into.lives.threads));
   into.lives.add({std::move(rows_.lives.processes), {}});
   const std::uint64_t untold = account_.take_untold();
-  if (options_.sees_leaving && untold > 0)
-    count_loss("stacks of waits that were not taken", untold);
+  if (options_.sees_leaving && untold > 0) count_loss(trace::kUntoldWaits, untold);
   count_losses_of_frames();
   for (const auto& [reason, count] : std::exchange(losses_, {})) {
     into.losses.push_back(
