@@ -78,16 +78,16 @@ void Arrivals::hear(const std::pair<std::string, std::string>& sender, std::int6
     const auto last = [](const auto& one) { return one.second.last; };
     heard_.erase(std::ranges::min_element(heard_, {}, last));
   }
-  Heard& one = heard_[sender];
+  ClientArrivals& one = heard_[sender];
   one.client = sender.first;
   one.job = sender.second;
   one.last = second;
   ++one.batches;
 }
 
-std::vector<Heard> Arrivals::heard() const {
+std::vector<ClientArrivals> Arrivals::heard() const {
   const std::scoped_lock guard(mutex_);
-  std::vector<Heard> all;
+  std::vector<ClientArrivals> all;
   all.reserve(heard_.size());
   for (const auto& [sender, one] : heard_) all.push_back(one);
   return all;
