@@ -73,12 +73,15 @@ std::uint16_t redis_slot(std::string_view key) {
   return crc16(key) % kSlots;
 }
 
+// Where a slot is not known, the node that the user named: it redirects, and then it is known.
 RedisAddress RedisNodes::address_of(std::uint16_t slot) {
   const std::lock_guard lock(mutex_);
   const auto found = slots_.find(slot);
   return found == slots_.end() ? target_.address : found->second;
 }
 
+// A connection that is made anew is checked, since it may lead to another Redis than the one
+// before: one that forgets what it is told would lose a batch that it acknowledged.
 Result<RedisNodes::Borrowed> RedisNodes::borrow(const RedisAddress& address) {
   {
     const std::lock_guard lock(mutex_);
@@ -127,6 +130,8 @@ void RedisNodes::learn_nodes(RedisLink& link, const RedisAddress& from) {
   }
 }
 
+// Which node has the slot is forgotten: any other of the cluster may know who took over from the
+// one that does not answer.
 bool RedisNodes::go_elsewhere(std::uint16_t slot, const RedisAddress& address,
                               std::set<RedisAddress>& tried) {
   const std::lock_guard lock(mutex_);
@@ -149,7 +154,10 @@ Result<RedisAnswers> RedisNodes::send(RedisLink& link, const RedisRequest& reque
   return link.ask(request);
 }
 
-// True: the answers are there. False: once more, perhaps elsewhere.
+// True: the answers are there. False: once more, perhaps elsewhere. An idle connection that broke
+// says nothing about Redis (a firewall, a restart), so the next attempt is made on a new one; a new
+// one that breaks is an answer. Either way nobody knows whether the request was done: was_repeated
+// tells.
 Result<bool> RedisNodes::attempt(std::uint16_t slot, const RedisRequest& request,
                                  RequestProgress& progress) {
   const bool is_ask = std::exchange(progress.is_ask, false);
