@@ -35,6 +35,7 @@ using boost::system::error_code;
 constexpr auto kAwaited = asio::as_tuple(asio::use_awaitable);
 
 constexpr std::chrono::milliseconds kPauseWithoutFiles{100};
+// Written without asking anybody: there is no room for a connection that could be asked.
 constexpr std::string_view kFull =
     "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\nContent-Type: application/json\r\n"
     "Content-Length: 32\r\nConnection: close\r\n\r\n{\"error\":\"too many connections\"}";
@@ -62,6 +63,8 @@ std::string machine_name() {
                                                                              : "localhost";
 }
 
+// What only attackers ask for is off: renegotiation costs a server more than its client,
+// compression tells the length of secrets.
 Status configure(asio::ssl::context& context, const TlsKeys& keys) {
   error_code error;
   ::SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_2_VERSION);
@@ -184,6 +187,7 @@ class Server::Core {
     }
   }
 
+  // Beyond the limit a stranger is told so, if that takes no waiting: with TLS it would.
   void welcome(tcp::socket socket) {
     error_code ignored;
     if (state_.connections.size() >= state_.router->limits().connections && !make_room()) {
@@ -206,6 +210,8 @@ class Server::Core {
     return false;
   }
 
+  // Connections end after what they are at; those that do not within the limit are left, and the
+  // loop ends without them.
   void begin_stop() {
     if (state_.stopping) return;
     state_.stopping = true;

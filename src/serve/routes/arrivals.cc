@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A second that has not passed is never told: its sums may still grow.
+// Sums of the last seconds, kept once for all who watch. A second that has not passed is never
+// told: its sums may still grow. Everything here is bounded, since jobs and clients are words of
+// whoever sends: what does not fit is counted, in its second.
 #include "serve/routes/arrivals.h"
 
 #include <algorithm>
@@ -93,6 +95,8 @@ std::vector<ClientArrivals> Arrivals::heard() const {
   return all;
 }
 
+// Seconds without anything for this job are left out. A comment keeps the connection from looking
+// dead to proxies.
 std::string Arrivals::since(Place& place, const std::string& job) {
   const std::int64_t now = clock_();
   const std::scoped_lock guard(mutex_);
