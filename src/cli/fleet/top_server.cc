@@ -111,6 +111,8 @@ struct Sent {
   std::int64_t last = 0;  // second
 };
 
+// Looks come from the thread that draws, once a second; what arrives meanwhile waits in the
+// listener.
 class ServerSource : public TopSource {
  public:
   ServerSource(fleet::StorePlace place, std::unique_ptr<fleet::JobStore> store)
