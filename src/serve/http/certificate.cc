@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // An elliptic key (P-256) and a certificate for this machine's names, by OpenSSL's interface.
-// Nobody has signed it, so clients do not ask an authority: they trust its fingerprint, which
-// `fathom server` prints. That is why it may be valid for ten years, and why it is kept: another
-// one would be a stranger to every agent.
+// Nobody has signed it, so clients do not ask an authority: they know it by its fingerprint. That
+// is why it may be valid for ten years, and why it is kept: another one would be a stranger to
+// every agent.
 #include "serve/http/certificate.h"
 
 #include <openssl/bio.h>
