@@ -110,6 +110,7 @@ interface RowProps {
   title: string | undefined;
 }
 
+// A row that leads somewhere can be reached and used by keys alone.
 function Row({ table, at, place, numeric, onRow, title }: RowProps): JSX.Element {
   const cells = table.rows[at]!;
   const leads = onRow && {
