@@ -4,8 +4,8 @@
 // agents send ten thousand rows at a time; answers are read by remote_answers.h.
 //
 // What may be sent twice says so (`repeatable`): batches have numbers and count once, clearing
-// twice is clearing. Making and removing a job do not: the second attempt would find the work of
-// the first and call it an error.
+// twice is clearing. Making a job does not: the second attempt would find the work of the first and
+// call it an error.
 #include "fleet/stores/remote_store.h"
 
 #include <simdjson.h>
