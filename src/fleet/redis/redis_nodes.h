@@ -21,6 +21,8 @@ namespace fathom::fleet {
 // Where a Redis Cluster keeps a key: by what stands in its first braces, if anything does.
 [[nodiscard]] std::uint16_t redis_slot(std::string_view key);
 
+// Owns the connections, which threads borrow: each asks on one of its own, so that nobody waits for
+// another's answer.
 class RedisNodes {
  public:
   struct Reply {

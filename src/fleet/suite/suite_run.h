@@ -47,6 +47,7 @@ struct SuiteHooks {
   std::function<void(const SuiteResult& so_far, std::size_t running)> progress;
 };
 
+// What a run of a suite is given beside its file.
 struct SuitePlan {
   std::string run;     // an id that nobody else has
   std::string folder;  // for the places of works
