@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Iterator, List
 
 ROOT = Path(__file__).parent.parent
-SOURCES = {".cc", ".c", ".h", ".hpp", ".py", ".sh", ".ts", ".tsx", ".cmake"}
+SOURCES = {".cc", ".c", ".h", ".hpp", ".py", ".sh", ".ts", ".tsx", ".js", ".cjs", ".cmake"}
 WANTED_LINES = 400
 MOST_LINES = 800
 
 # The product's own code. Tests, benchmarks and fuzzers are named after what they test.
-PRODUCT = re.compile(r"^(src|include|web/src)/.*\.(cc|c|h|hpp|ts|tsx)$")
+PRODUCT = re.compile(r"^(src|include|web/src)/.*\.(cc|c|h|hpp|ts|tsx|js)$")
 OF_TESTS = re.compile(r"(_(test|bench|fuzz)\.cc|\.test\.tsx?)$|/(tests|testing)/")
 # What may stand between the licence line and the opening comment, and what is no sentence for readers.
 SKIPPED = re.compile(r"^\s*(#pragma once)?\s*$")

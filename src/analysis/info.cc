@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads manifests, directory entries and the ends of Parquet files only, so that `fathom info`
-// answers at once, also where DuckDB is missing.
+// What `fathom info` says. Reads manifests, directory entries and the ends of Parquet files only,
+// so that it answers at once on any recording, also where DuckDB is missing.
 #include "analysis/info.h"
 
 #include <fcntl.h>
@@ -36,6 +36,7 @@ struct Disk {
 
 constexpr int kDeepest = 4;  // of what a recording has
 
+// What is on the disk: a file with holes (a pool) takes less than its length.
 void measure(const Directory& directory, int depth, Disk& disk) {
   const Result<std::vector<std::string>> names = directory.names();
   if (!names) return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The list of views: the one place that names them all.
+// The list of views: the one place that names them all. Help, `fathom report`, the HTTP interface,
+// Python and the views of SQL come from it, in its order.
 #include <algorithm>
 
 #include "analysis/report.h"

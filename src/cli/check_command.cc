@@ -102,6 +102,8 @@ Status write_files(const Arguments& a, const std::vector<analysis::Outcome>& out
                                                       render::Format::kMarkdown));
 }
 
+// What could not be checked comes before what was broken: a budget that nobody checked is no budget
+// that was kept.
 Result<int> verdict_on(const std::vector<analysis::Outcome>& outcomes) {
   for (const analysis::Outcome& outcome : outcomes) {
     if (outcome.verdict == Verdict::kUnknown) {

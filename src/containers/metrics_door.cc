@@ -32,6 +32,7 @@ struct Bound {
   }
 };
 
+// What the kernel chose for port 0.
 Bound bound_address(int door) {
   sockaddr_storage bound{};
   socklen_t size = sizeof bound;

@@ -80,6 +80,7 @@ std::string bands(const Picture& picture, double y) {
 }
 
 // The mean of the points of each pixel.
+// More points than pixels would make the file large and the line no finer.
 std::string line_of(const PictureCurve& curve, std::int64_t wall_ns, double most, double y) {
   std::string points;
   double sum = 0;

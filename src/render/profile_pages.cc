@@ -67,6 +67,8 @@ void put_quantities(JsonWriter& json, std::string_view key, const Quantities& of
   json.end_object();
 }
 
+// In seconds and bytes as plain numbers, and null with a reason where nothing was measured:
+// programs compare these files.
 void put_functions(JsonWriter& json, const std::vector<FunctionUse>& functions) {
   json.new_line().key("functions").begin_array();
   for (const FunctionUse& use : functions) {

@@ -25,6 +25,7 @@ struct ServiceOptions {
   Limits limits = {};
 };
 
+// What the command line adds: the store, and words for people.
 struct ServiceHooks {
   // Opened when all else is found in order, so that a mistake makes no files.
   std::function<Result<std::unique_ptr<fleet::JobStore>>()> open_store;

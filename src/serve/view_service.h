@@ -24,6 +24,8 @@ struct ViewServiceOptions {
   QuestionLimits limits = {};
 };
 
+// Handed to `ready`, and valid as long as serve_view() runs. Whoever knows `url` may read the
+// recordings: it is for the user alone.
 struct ViewAddress {
   std::string url;  // with the token
   std::string token;

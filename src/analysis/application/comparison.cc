@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A profile.json may come from another machine, by way of a build server: it is read as input.
+// Profiles of several applications beside each other, or of one before and after a change. A
+// profile.json may come from another machine, by way of a build server: it is read as input, and
+// what it lacks or has in another type is missing from the table, not an error.
 #include "analysis/application/comparison.h"
 
 #include <fcntl.h>
@@ -51,6 +53,7 @@ bool flag_in(const object& from, std::string_view key) {
   return from[key].get(value) == simdjson::SUCCESS && value;
 }
 
+// Older files do not say whether a run was a success: that is unknown, and not false.
 std::optional<bool> known_flag_in(const object& from, std::string_view key) {
   bool value = false;
   return from[key].get(value) == simdjson::SUCCESS ? std::optional(value) : std::nullopt;
@@ -110,6 +113,7 @@ Status read_into(const object& top, ProfileFigures& figures) {
 }
 
 // The runs that needs are of.
+// Plain runs, if there are any: probed ones cost the application time.
 std::vector<const ContainerRun*> counted_runs(const ProfileFigures& one) {
   const bool has_plain =
       std::ranges::any_of(one.runs, [](const auto& run) { return run.kind == kPlain; });

@@ -31,6 +31,7 @@ Amount unknown(std::string reason) {
   return {.typical = {}, .peak = {}, .reason = std::move(reason)};
 }
 
+// Typical is the mean over the run; a peak below it would be one that the samples missed.
 Amount rate_of(const Growth& growth, double wall_s, const std::string& reason) {
   if (growth.empty() || wall_s <= 0) return unknown(reason);
   const double typical = growth.total() / wall_s;

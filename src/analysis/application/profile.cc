@@ -113,6 +113,7 @@ Table table_of(Store& store, std::string_view name) {
   return report && !report->sections.empty() ? std::move(report->sections.front().table) : Table();
 }
 
+// Words about limits are of the first run that can be read: those of each would say the same again.
 void measure(std::span<const ContainerRun> runs, Profile& profile) {
   std::vector<std::vector<Need>> needs;
   for (const ContainerRun* run : measured_runs(runs)) {

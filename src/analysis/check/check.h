@@ -25,6 +25,8 @@ enum class Verdict : std::uint8_t {
   kUnknown,  // it holds for what was recorded, and what was lost may break it
 };
 
+// What became of one budget: the value and the limits as numbers, so that tables and JUnit say the
+// same.
 struct Outcome {
   Budget budget;
   Verdict verdict = Verdict::kOk;

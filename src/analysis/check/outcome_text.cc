@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Outcomes as tables and as JUnit's XML.
+// Outcomes of budgets as tables for people and as JUnit's XML, which CI systems show: a broken
+// limit is a failure there, one that could not be checked an error, so that the two look different.
 #include <fmt/format.h>
 
 #include "analysis/check/check.h"

@@ -33,6 +33,7 @@ constexpr UnitTable kUnitTables[] = {
 };
 
 // Which columns a table has besides those of its keys.
+// Columns that would be empty in all rows are left out, except for programs.
 struct Layout {
   Measure measure;
   bool tested;

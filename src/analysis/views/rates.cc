@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Bytes a second, and threads at once, over time.
+// Bytes a second, and threads at once, over time: two views of one kind, sixty stretches of the run
+// each, which reports draw as a line and programs get as rows.
 #include <fmt/format.h>
 
 #include <algorithm>

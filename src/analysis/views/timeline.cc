@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// When each layer was busy.
+// When each layer was busy: sums of stretches that the recording keeps beside its events, so that
+// this view costs the same for a minute and for a day.
 #include <fmt/format.h>
 
 #include <map>

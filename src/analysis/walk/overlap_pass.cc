@@ -46,6 +46,8 @@ struct Turn {
 };
 
 // Threads in each activity, and for how long that was so.
+// A state is a set of three bits; the time in each of the eight is all that is kept, and every
+// column of the table is a sum of some.
 struct Times {
   static constexpr unsigned kLow = 1;
   static constexpr unsigned kAny = 2;

@@ -37,6 +37,7 @@ struct Arguments {
   bool force = false;
 };
 
+// An image may have strokes in its name, too: what exists is a file.
 bool is_file_name(const std::string& word) {
   return word.ends_with(".yaml") || word.ends_with(".yml") ||
          (word.find('/') != std::string::npos && path_exists(word) && !is_directory(word));

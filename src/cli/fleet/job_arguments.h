@@ -14,6 +14,8 @@
 
 namespace fathom::cli {
 
+// What was given, before anybody looked whether it suits the action: JobAction::options says which
+// of these mean something to it.
 struct JobArguments {
   std::string action, job, other;  // the words
   std::string info, file, schema, kind, redis, to;

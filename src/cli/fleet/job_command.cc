@@ -17,6 +17,8 @@
 namespace fathom::cli {
 namespace {
 
+// Options are declared once for all actions, since one parser reads them; which of them mean
+// something to an action stands here.
 constexpr std::string_view kOfCreate[] = {"--info"};
 constexpr std::string_view kOfList[] = {"--format", "--safe-csv"};
 constexpr std::string_view kOfShow[] = {"--profile", "--benchmarks", "--kind",   "--trend",

@@ -53,6 +53,7 @@ std::string folder_by_time() {
   return fmt::format("fathom-suite-{}-{}", text, random_id().substr(0, 4));
 }
 
+// Never an option: command lines are seen by everybody on the machine.
 Result<std::string> jenkins_token(const fleet::JenkinsOptions& options) {
   constexpr std::size_t kMost = 4096;
   if (!options.token_file.empty()) {
@@ -107,7 +108,8 @@ std::string progress_line(const SuiteResult& result, std::size_t running) {
   return line;
 }
 
-// Where no path of an entry is absolute, it is meant from where the suite was started.
+// Works are started elsewhere: a relative folder is meant from where the suite was started. On
+// Jenkins it is one of its workspace.
 Status settle_paths(SuiteSpec& spec) {
   for (fleet::SuiteEntry& entry : spec.entries) {
     const bool elsewhere = spec.executor == SuiteExecutor::kJenkins;
@@ -119,6 +121,7 @@ Status settle_paths(SuiteSpec& spec) {
   return {};
 }
 
+// For CI: an interrupted suite, one whose works are lost and one whose works fail are three things.
 int status_of(const SuiteResult& result) {
   constexpr int kInterrupted = 130;
   if (result.cancelled) return kInterrupted;

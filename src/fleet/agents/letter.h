@@ -13,6 +13,8 @@
 
 namespace fathom::fleet {
 
+// A batch with its address: what is sent at once, in whole or not at all. The outbox keeps a file
+// for each until a store has said that it has it; sent twice, it counts once, by its `id`.
 struct Letter {
   std::string place;  // which store it is for (StorePlace::labels)
   std::string job;

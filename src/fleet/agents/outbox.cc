@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Names begin with the time, so that they are in order; a draft gets its name when it is whole.
+// Batches that wait for their store, a file each in a private folder. Names begin with the time, so
+// that they are in order; a draft gets its name when it is whole and on the disk, so that whatever
+// an agent was told is kept survives a loss of power. Whoever sends a batch holds a lock on its
+// file: several agents may flush one outbox.
 #include "fleet/agents/outbox.h"
 
 #include <fcntl.h>
@@ -66,6 +69,7 @@ Result<Outbox> Outbox::open(const std::string& path) {
   return Outbox(std::move(folder));
 }
 
+// Bounds for a server that never comes back: an agent must not fill its machine's disk.
 Status Outbox::check_room(std::size_t more) const {
   FATHOM_ASSIGN(const std::vector<std::string> names, folder_.names());
   std::uint64_t bytes = more;

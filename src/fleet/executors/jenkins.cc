@@ -22,7 +22,11 @@ namespace {
 using nlohmann::json;
 
 constexpr char kForm[] = "application/x-www-form-urlencoded";
+constexpr double kSecondsOfMs = 1e-3;
+// The status of `timeout` (kScript) where it had to end the program.
+constexpr int kTimedOut = 124;
 constexpr int kOk = 200, kCreated = 201, kFound = 302, kForbidden = 403, kNotFound = 404;
+// Of a work that prints or leaves without end: the log's last part, and the first files.
 constexpr std::size_t kMostLog = 1U << 20U;
 constexpr std::size_t kMostArtifacts = 10'000;
 
@@ -112,6 +116,16 @@ std::string encoded_path(std::string_view path) {
   return out;
 }
 
+// Files that came out of a build, by their paths in its workspace.
+std::vector<std::string> artifacts_of(const json& build) {
+  std::vector<std::string> paths;
+  for (const json& artifact : build.value("artifacts", json::array())) {
+    if (artifact.is_object() && paths.size() < kMostArtifacts)
+      paths.push_back(text_at(artifact, "relativePath"));
+  }
+  return paths;
+}
+
 // What is of the URL behind the host, without a stroke at its end.
 std::string root_of(const std::string& url) {
   const std::size_t host = url.find("://");
@@ -186,6 +200,7 @@ Result<WebReply> JenkinsExecutor::ask(WebRequest request) {
   return web_->ask(request);
 }
 
+// Jenkins ties a crumb to the session that it was given in: the cookie goes with it.
 Status JenkinsExecutor::take_crumb() {
   asked_for_crumb_ = true;
   FATHOM_ASSIGN(const WebReply reply, ask({"GET", "/crumbIssuer/api/json", {}, ""}));
@@ -320,6 +335,8 @@ Status JenkinsExecutor::find_build(const std::string& id, Entry& entry) {
   return {};
 }
 
+// The log from where it was read last. Jenkins counts in bytes of its own file, which holds notes
+// of plugins that the answer lacks: a header says where to go on.
 Status JenkinsExecutor::take_log(Entry& entry) {
   FATHOM_ASSIGN(
       const WebReply reply,
@@ -338,6 +355,8 @@ Status JenkinsExecutor::take_log(Entry& entry) {
   return {};
 }
 
+// Three outcomes: the build is gone and cannot tell how it ended; it goes on, and has a log to
+// show; it has ended.
 Status JenkinsExecutor::look_at_build(Entry& entry) {
   FATHOM_ASSIGN(const WebReply reply,
                 ask({"GET",
@@ -357,24 +376,26 @@ Status JenkinsExecutor::look_at_build(Entry& entry) {
     entry.state.phase = WorkPhase::kRunning;
     return {};
   }
+  // One answer need not bring all of a long log, and states() does not look at this build again.
   FATHOM_TRY(take_log(entry));
-  entry.artifacts.clear();
-  for (const json& artifact : build.value("artifacts", json::array())) {
-    if (artifact.is_object() && entry.artifacts.size() < kMostArtifacts)
-      entry.artifacts.push_back(text_at(artifact, "relativePath"));
-  }
-  FATHOM_ASSIGN(const WebReply status,
+  entry.artifacts = artifacts_of(build);
+  return settle_build(entry, text_at(build, "result"), number_at(build, "duration"));
+}
+
+// How a build ended is what its script wrote as its last act: Jenkins' own result does not tell a
+// program that failed from a machine that went away.
+Status JenkinsExecutor::settle_build(Entry& entry, const std::string& result,
+                                     std::int64_t duration_ms) {
+  FATHOM_ASSIGN(const WebReply reply,
                 ask({"GET", build_path(entry) + "/artifact/work/fathom-exit.json", {}, ""}));
   std::optional<WorkOutcome> outcome;
-  if (status.status == kOk) outcome = parse_outcome(status.body);
+  if (reply.status == kOk) outcome = parse_outcome(reply.body);
   if (!outcome) {  // its machine went away, or somebody stopped it, before the program had ended
     entry.state.phase = WorkPhase::kLost;
-    entry.state.why = "its build ended as " + text_at(build, "result") + " without a result";
+    entry.state.why = "its build ended as " + result + " without a result";
     return {};
   }
-  constexpr double kMilliseconds = 1e-3;
-  constexpr int kTimedOut = 124;
-  outcome->wall = kMilliseconds * static_cast<double>(number_at(build, "duration"));
+  outcome->wall = kSecondsOfMs * static_cast<double>(duration_ms);
   outcome->host = entry.state.host;
   outcome->timed_out = outcome->exit == kTimedOut;
   entry.state.outcome = std::move(outcome);

@@ -24,6 +24,8 @@ struct WebReply {
   std::string body;
 };
 
+// An interface, so that tests stand in for a build server. One thread at a time; ask() returns when
+// the whole answer is there, or a limit of time has passed.
 class Web {
  public:
   virtual ~Web() = default;

@@ -11,6 +11,7 @@
 
 namespace fathom::fleet {
 
+// A plain value; empty, it fits nothing.
 struct HostNames {
   std::vector<std::string> names = {};  // without port and in small letters
   bool any_number = false;  // and addresses as numbers, which no name server can be asked for

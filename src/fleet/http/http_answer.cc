@@ -31,6 +31,7 @@ AnswerReader::AnswerReader(bool is_bare, HttpClient::TakesBytes take)
 }
 AnswerReader::~AnswerReader() = default;
 
+// No limit on the body: whoever takes the bytes has one, and says stop.
 void AnswerReader::begin() {
   parser_ = std::make_unique<Parser>();
   parser_->parser.header_limit(kLargestHead);

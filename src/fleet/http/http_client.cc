@@ -47,6 +47,7 @@ constexpr std::size_t kPiece = std::size_t{64} << 10;
 constexpr std::chrono::milliseconds kFirstPause{100};
 constexpr std::chrono::milliseconds kLongestPause{5'000};
 
+// By HTTP's own rule: doing it twice is doing it once.
 bool may_repeat(const HttpRequest& request) {
   return request.repeatable || request.method == "GET" || request.method == "HEAD" ||
          request.method == "PUT" || request.method == "DELETE";
@@ -78,6 +79,7 @@ Result<std::string> text_of(const HttpRequest& request, const HttpUrl& url,
 }
 
 // Trusts the one certificate that has the fingerprint, whoever signed it.
+// The whole certificate's, so that nothing about it can be another one's.
 bool has_fingerprint(X509_STORE_CTX* store, const std::string& wanted) {
   X509* const certificate = ::X509_STORE_CTX_get0_cert(store);
   std::array<std::uint8_t, EVP_MAX_MD_SIZE> hash;

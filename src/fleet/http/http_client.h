@@ -22,6 +22,7 @@
 
 namespace fathom::fleet {
 
+// Has either `body` or `content`, which must stay open until the answer is there.
 struct HttpRequest {
   std::string method = "GET";
   std::string target = "/";  // path and query; names in it by encode_segment()
@@ -32,6 +33,7 @@ struct HttpRequest {
   bool repeatable = false;         // may be sent twice; GET, HEAD, PUT and DELETE always may
 };
 
+// Whole, whatever its status. Nothing in it was checked beyond what HTTP asks for.
 struct HttpAnswer {
   int status = 0;
   std::vector<HttpHeader> headers = {};

@@ -9,6 +9,7 @@
 
 namespace fathom::fleet {
 
+// Checked: host, port and prefix hold nothing that would end a line of a request's head.
 struct HttpUrl {
   bool tls = false;
   std::string host;  // without brackets; "localhost" for a Unix socket

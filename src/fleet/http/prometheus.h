@@ -11,6 +11,8 @@ namespace fathom::fleet {
 
 inline constexpr std::string_view kPrometheusType = "text/plain; version=0.0.4; charset=utf-8";
 
+// A page that grows, family by family: the format wants a family's samples beside each other. Any
+// name may be given, and what the format cannot hold is escaped.
 class PrometheusText {
  public:
   using Labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;

@@ -56,6 +56,8 @@ std::optional<HeadFault> read_length(std::string_view text, std::uint64_t& lengt
   return std::nullopt;
 }
 
+// Two lengths, or a length and chunks: a proxy in front of us may have believed the other one, and
+// what follows would be a request that it never saw.
 std::optional<HeadFault> read_framing(RequestHead& request) {
   const HttpHead& head = request.head;
   const std::size_t lengths = head.count("content-length");

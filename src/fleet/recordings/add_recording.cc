@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// From a directory of this machine into a store of recordings.
+// From a directory of this machine into a store of recordings: hashes first, then only the contents
+// that the store does not have, then the manifest, which makes it a recording. What breaks off in
+// between leaves contents without a name, which the store removes after a while, and is quick to
+// begin again.
 #include <sys/stat.h>
 
 #include <cstddef>

@@ -65,6 +65,7 @@ Result<ContentCache> ContentCache::open(const std::string& folder, std::uint64_t
 }
 
 // Of processes that were killed.
+// A room's owner holds a shared lock on it as long as it lives: who gets the other one is alone.
 void ContentCache::remove_stale_rooms() const {
   const Result<std::vector<std::string>> names = rooms_.names();
   if (!names) return;

@@ -130,6 +130,8 @@ Status FarRecording::begin_file(Part& part) {
 }
 
 // With the size of the whole, and with Parquet's footer.
+// A file of the right length whose middle is a hole: DuckDB reads a Parquet file from its end, and
+// opens it as any other. Rows of the hole are fetched before a question may read them (bring).
 Status FarRecording::make_hollow(const Part& part, const Directory& folder) {
   const std::uint64_t size = part.facts.size;
   FATHOM_ASSIGN(const std::string end,
@@ -154,6 +156,7 @@ Status FarRecording::make_hollow(const Part& part, const Directory& folder) {
   return {};
 }
 
+// Before the first byte: a disk that is full is full for everybody.
 Status FarRecording::check_space(std::uint64_t bytes) const {
   FATHOM_ASSIGN(const std::uint64_t room, free_space(directory()));
   if (bytes <= room && room - bytes >= kMargin) return {};

@@ -20,6 +20,8 @@ struct RecordedFile {
   bool operator==(const RecordedFile&) const = default;
 };
 
+// One that parse_manifest() gave is sound: names are inner paths and differ, `bytes()` cannot
+// overflow.
 struct RecordingManifest {
   std::string name;                 // as a job's
   std::vector<RecordedFile> files;  // sorted by name

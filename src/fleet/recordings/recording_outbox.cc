@@ -35,6 +35,9 @@ constexpr std::size_t kMostPlaceBytes = 4096;
 constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;
 constexpr std::time_t kYoung = 3600;  // seconds: its agent may not have locked it yet
 
+// nullptr: another process has it, or it is gone. flock on the folder itself needs no file beside
+// it, and ends with the process. Looked at after the lock: whoever had it before may have sent and
+// removed the folder (no link is left then).
 std::shared_ptr<const Fd> lock_of(const std::string& path) {
   auto fd = std::make_shared<const Fd>(
       ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -64,6 +67,8 @@ bool may_pass(Code code) {
          code == Code::kIo;
 }
 
+// A draft whose agent has died. Young ones are left alone: between making and locking it the agent
+// holds nothing.
 void remove_stale(const Directory& folder, const std::string& name) {
   struct stat facts {};
   if (::fstatat(folder.fd(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) return;
@@ -91,6 +96,8 @@ std::string RecordingOutbox::Draft::directory() const {
   return join_path(place_.path(), kRecording);
 }
 
+// The recording is made inside the outbox, so that renaming is enough to hand it over: no copy of
+// gigabytes, and on no disk but this.
 Result<RecordingOutbox::Draft> RecordingOutbox::begin(const std::string& name) const {
   Draft draft;
   draft.name_ = name;
@@ -100,6 +107,8 @@ Result<RecordingOutbox::Draft> RecordingOutbox::begin(const std::string& name) c
   return draft;
 }
 
+// When it is complete, not before: nobody knows how large a recording becomes, and the program must
+// run in any case.
 Status RecordingOutbox::check_room(const std::string& draft) const {
   const std::uint64_t bytes = bytes_below(folder_, 0);
   if (bytes <= kMostBytes) return {};
@@ -118,6 +127,8 @@ Status RecordingOutbox::finish(Draft draft, const std::string& place) const {
   return {};
 }
 
+// Once the server was away, the others are not tried: each would wait for its limit of time again.
+// kExists is a success: an earlier attempt came through and its answer was lost.
 void RecordingOutbox::settle(RecordingStore& store, const std::string& name,
                              RecordingDelivery& delivery) const {
   const std::string path = folder_.path_of(name);
@@ -159,6 +170,8 @@ Status RecordingOutbox::send_waiting(RecordingStore& store, const std::vector<st
   return {};
 }
 
+// A work of a suite that is done again gives its recording the same name, so that the second
+// replaces nothing and adds nothing. All others get a name that nobody else has.
 std::string new_recording_name(const std::string& job) {
   const std::string front = job.substr(0, 40) + "-";
   if (const std::optional<BatchId> work = batch_of_work(1)) {

@@ -23,6 +23,8 @@ bool is_http(std::string_view url) {
   return url.starts_with("http://") || url.starts_with("https://");
 }
 
+// Beside a SQLite store of jobs: the same interface, so that whoever sends recordings does not know
+// where they go.
 class LocalRecordings final : public RecordingStore {
  public:
   explicit LocalRecordings(std::unique_ptr<Recordings> kept) : kept_(std::move(kept)) {}
@@ -64,6 +66,8 @@ Error odd() {
           "is the URL that of a Fathom server?"};
 }
 
+// A server is asked for ranges of files and gives them back; nothing that it says is believed
+// beyond what was asked for.
 class RemoteRecordings final : public RecordingStore {
  public:
   explicit RemoteRecordings(HttpClient client) : client_(std::move(client)) {}

@@ -55,6 +55,7 @@ Result<Directory> folder_of(Directory at, std::string_view name) {
   return at;
 }
 
+// Between processes: a server and commands of its user may have one store open.
 class Lock {
  public:
   static Result<Lock> take(const Directory& root) {

@@ -18,6 +18,7 @@ namespace {
 using Json = nlohmann::json;
 using render::JsonWriter;
 
+// Fields of profiling-framework's own, beside which all others are events.
 constexpr char kExecName[] = "execname";
 constexpr char kTime[] = "Exectime";
 constexpr char kEarlierTime[] = "time";
@@ -115,6 +116,7 @@ Result<std::vector<std::string>> old_benchmark_lines(std::string_view record) {
   return lines;
 }
 
+// A record of ours has facts that the old one lacks: they are null or empty, not guessed.
 Result<std::string> record_of_old(std::string_view benchmark) {
   const Json object = Json::parse(benchmark, nullptr, false);
   if (!object.is_object()) return wrong("it is no object of JSON");

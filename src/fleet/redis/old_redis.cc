@@ -68,6 +68,7 @@ class Hashes {
   }
 
  private:
+  // SCAN and not KEYS: the latter holds up a Redis that others use for as long as it takes.
   Status find_keys() {
     std::string cursor = "0";
     do {
@@ -155,6 +156,8 @@ class Import {
     return batch.records.empty() ? Status() : send();
   }
 
+  // profiling-framework keeps each job's profile in a Redis of its own, whose port is the job's
+  // name.
   Status take_profile(const std::string& name) {
     RedisTarget target = main_;
     const Result<std::int64_t> port = parse_int(name);

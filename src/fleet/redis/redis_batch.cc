@@ -40,6 +40,8 @@ Result<std::vector<Sum>> summed(const std::vector<ProfileRow>& rows) {
 
 }  // namespace
 
+// A bound for all of the job's sums: while it is small no single sum can overflow, and the script
+// need not look at each.
 std::string total_of(const ProfileBatch& batch) {
   std::int64_t total = 0;
   for (const ProfileRow& row : batch.rows)

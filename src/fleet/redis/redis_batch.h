@@ -14,6 +14,7 @@
 
 namespace fathom::fleet {
 
+// One call of the script.
 struct RedisPart {
   std::vector<std::string> keys;  // of nodes
   std::vector<std::string> words;

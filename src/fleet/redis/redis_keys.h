@@ -12,6 +12,7 @@ namespace fathom::fleet {
 inline constexpr std::string_view kRedisJobs = "fathom:jobs";    // hash: name -> its token
 inline constexpr std::string_view kRedisKinds = "fathom:kinds";  // hash: name -> schema
 
+// Computed once for a job, since each of its requests names most of them.
 struct RedisKeys {
   explicit RedisKeys(std::string_view job);
   std::string job;      // hash: info, benchmark, 0, 1, …

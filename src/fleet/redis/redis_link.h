@@ -36,6 +36,8 @@ class RedisRequest {
 
 using RedisAnswers = std::vector<RespValue>;
 
+// Owns its socket. An interface with one implementation, which keeps Boost in the .cc; tests speak
+// to a real Redis.
 class RedisLink {
  public:
   // Connected, with TLS checked, logged in, and the database chosen. kUnavailable, kDenied,

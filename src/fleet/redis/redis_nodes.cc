@@ -73,12 +73,15 @@ std::uint16_t redis_slot(std::string_view key) {
   return crc16(key) % kSlots;
 }
 
+// Where a slot is not known, the node that the user named: it redirects, and then it is known.
 RedisAddress RedisNodes::address_of(std::uint16_t slot) {
   const std::lock_guard lock(mutex_);
   const auto found = slots_.find(slot);
   return found == slots_.end() ? target_.address : found->second;
 }
 
+// A connection that is made anew is checked, since it may lead to another Redis than the one
+// before: one that forgets what it is told would lose a batch that it acknowledged.
 Result<RedisNodes::Borrowed> RedisNodes::borrow(const RedisAddress& address) {
   {
     const std::lock_guard lock(mutex_);
@@ -127,6 +130,8 @@ void RedisNodes::learn_nodes(RedisLink& link, const RedisAddress& from) {
   }
 }
 
+// Which node has the slot is forgotten: any other of the cluster may know who took over from the
+// one that does not answer.
 bool RedisNodes::go_elsewhere(std::uint16_t slot, const RedisAddress& address,
                               std::set<RedisAddress>& tried) {
   const std::lock_guard lock(mutex_);
@@ -149,46 +154,51 @@ Result<RedisAnswers> RedisNodes::send(RedisLink& link, const RedisRequest& reque
   return link.ask(request);
 }
 
-// True: the answers are there. False: once more, perhaps elsewhere.
-Result<bool> RedisNodes::attempt(std::uint16_t slot, const RedisRequest& request, Course& course) {
-  const bool is_ask = std::exchange(course.is_ask, false);
-  const RedisAddress address = is_ask ? course.ask_address : address_of(slot);
+// True: the answers are there. False: once more, perhaps elsewhere. An idle connection that broke
+// says nothing about Redis (a firewall, a restart), so the next attempt is made on a new one; a new
+// one that breaks is an answer. Either way nobody knows whether the request was done: was_repeated
+// tells.
+Result<bool> RedisNodes::attempt(std::uint16_t slot, const RedisRequest& request,
+                                 RequestProgress& progress) {
+  const bool is_ask = std::exchange(progress.is_ask, false);
+  const RedisAddress address = is_ask ? progress.ask_address : address_of(slot);
   Result<Borrowed> borrowed = borrow(address);
   if (!borrowed) {
-    course.last = borrowed.error();
-    if (course.last.code != Code::kUnavailable || !go_elsewhere(slot, address, course.away))
-      return course.last;
+    progress.last = borrowed.error();
+    if (progress.last.code != Code::kUnavailable || !go_elsewhere(slot, address, progress.away))
+      return progress.last;
     return false;
   }
   Result<RedisAnswers> answers = send(*borrowed->link, request, is_ask);
   if (!answers) {
-    course.last = answers.error();
+    progress.last = answers.error();
     drop_idle(address);
-    course.reply.was_repeated = true;
-    if (borrowed->is_new || course.last.code != Code::kUnavailable) return course.last;
+    progress.reply.was_repeated = true;
+    if (borrowed->is_new || progress.last.code != Code::kUnavailable) return progress.last;
     return false;
   }
   put_back(std::move(*borrowed));
-  course.reply.answers = std::move(*answers);
-  return !is_sent_on(slot, address, course);
+  progress.reply.answers = std::move(*answers);
+  return !is_sent_on(slot, address, progress);
 }
 
 // Follows what the answers say of where to ask.
-bool RedisNodes::is_sent_on(std::uint16_t slot, const RedisAddress& from, Course& course) {
+bool RedisNodes::is_sent_on(std::uint16_t slot, const RedisAddress& from,
+                            RequestProgress& progress) {
   constexpr std::chrono::milliseconds kPause{50};
-  if (const RespValue* wait = try_again_in(course.reply.answers)) {
-    course.last = redis_error(wait->text);
+  if (const RespValue* wait = try_again_in(progress.reply.answers)) {
+    progress.last = redis_error(wait->text);
     std::this_thread::sleep_for(kPause);
     return true;
   }
-  const RespValue* redirection = redirection_in(course.reply.answers);
+  const RespValue* redirection = redirection_in(progress.reply.answers);
   RedisAddress to;
   if (redirection == nullptr || !read_redirection(redirection->text, from, to)) return false;
   const std::lock_guard lock(mutex_);
   if (!is_cluster_) return false;
   if (redirection->text.starts_with("ASK ")) {
-    course.is_ask = true;
-    course.ask_address = to;
+    progress.is_ask = true;
+    progress.ask_address = to;
     return true;
   }
   slots_[slot] = to;
@@ -198,12 +208,12 @@ bool RedisNodes::is_sent_on(std::uint16_t slot, const RedisAddress& from, Course
 
 Result<RedisNodes::Reply> RedisNodes::ask(std::string_view key, const RedisRequest& request) {
   const std::uint16_t slot = redis_slot(key);
-  Course course;
+  RequestProgress progress;
   for (int attempts = 0; attempts < kAttempts; ++attempts) {
-    FATHOM_ASSIGN(const bool is_done, attempt(slot, request, course));
-    if (is_done) return std::move(course.reply);
+    FATHOM_ASSIGN(const bool is_done, attempt(slot, request, progress));
+    if (is_done) return std::move(progress.reply);
   }
-  return course.last;
+  return progress.last;
 }
 
 // What a node sends elsewhere is asked for once more, by itself.

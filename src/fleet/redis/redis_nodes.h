@@ -21,6 +21,8 @@ namespace fathom::fleet {
 // Where a Redis Cluster keeps a key: by what stands in its first braces, if anything does.
 [[nodiscard]] std::uint16_t redis_slot(std::string_view key);
 
+// Owns the connections, which threads borrow: each asks on one of its own, so that nobody waits for
+// another's answer.
 class RedisNodes {
  public:
   struct Reply {
@@ -56,17 +58,17 @@ class RedisNodes {
   RedisAddress address_of(std::uint16_t slot);
   // Somebody of a cluster who is not `address`; false where there is none.
   bool go_elsewhere(std::uint16_t slot, const RedisAddress& address, std::set<RedisAddress>& tried);
-  // What is known of a request that is under way.
-  struct Course {
+  // What is known of a request that is under way, from one attempt to the next.
+  struct RequestProgress {
     Reply reply;
     std::set<RedisAddress> away;  // nodes that do not answer
     bool is_ask = false;          // once, ask at
     RedisAddress ask_address;
     Error last{Code::kUnavailable, "Redis redirects from node to node without end", ""};
   };
-  Result<bool> attempt(std::uint16_t slot, const RedisRequest& request, Course& course);
+  Result<bool> attempt(std::uint16_t slot, const RedisRequest& request, RequestProgress& progress);
   static Result<RedisAnswers> send(RedisLink& link, const RedisRequest& request, bool is_ask);
-  bool is_sent_on(std::uint16_t slot, const RedisAddress& from, Course& course);
+  bool is_sent_on(std::uint16_t slot, const RedisAddress& from, RequestProgress& progress);
   void learn_nodes(RedisLink& link, const RedisAddress& from);
 
   const RedisTarget target_;

@@ -9,6 +9,8 @@
 
 namespace fathom::fleet {
 
+// Sent by its hash, and once by its text to a Redis that does not know it yet: scripts go when
+// Redis begins anew.
 struct RedisScript {
   explicit RedisScript(std::string_view text);
   std::string text;

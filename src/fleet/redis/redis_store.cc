@@ -46,6 +46,8 @@ Error not_ours(const std::string& key) {
 }
 
 // How a batch is named in Redis.
+// Digits that sort as numbers do, and the numbers beside this one: ranges that touch are joined by
+// the script, which has no arithmetic of 64 bits (Lua's numbers are doubles).
 struct Number {
   Number(std::string_view kind, const BatchId& id)
       : sender(std::string(kind) + ":" + id.client),
@@ -61,6 +63,8 @@ class RedisStore final : public JobStore {
       : nodes_(target, options.may_forget), words_in_part_(options.words_in_part) {}
 
   // Whether somebody is there who may be used.
+  // A question that every Redis answers and that changes nothing: a wrong password or database
+  // shows before the first batch.
   Status greet() {
     FATHOM_ASSIGN(const RedisNodes::Reply reply,
                   nodes_.ask(kRedisJobs, RedisRequest().add({"HLEN", kRedisJobs})));
@@ -114,6 +118,7 @@ class RedisStore final : public JobStore {
   std::size_t words_in_part_;
 };
 
+// One command, one answer; an error of Redis is ours.
 Result<RespValue> RedisStore::ask(std::string_view key,
                                   const std::vector<std::string_view>& words) {
   FATHOM_ASSIGN(RedisNodes::Reply reply, nodes_.ask(key, RedisRequest().add(words)));
@@ -224,6 +229,9 @@ Status RedisStore::check_job_exists(const RedisKeys& keys, const std::string& jo
 }
 
 // What the script add_profile is given, for one part of a batch.
+// The script is given the phases that it shall do: "b" begins (is the batch known?), "c" checks
+// that no sum overflows, "a" adds, "e" ends and notes the number. A small batch does all in one
+// call.
 struct RedisStore::Addition {
   Addition(const RedisKeys& names, const ProfileBatch& batch)
       : keys(&names),
@@ -250,7 +258,10 @@ struct RedisStore::Addition {
   std::string sent, total;
 };
 
-// A batch in several parts is one transaction: all parts are checked before the first is added.
+// A script may take some thousand words, so a large batch is several calls in one transaction
+// (MULTI): all parts are checked before the first is added, and what the first found out is kept in
+// the key `verdict` for the others. By EVAL, since a script that Redis has forgotten would fail in
+// the midst of the transaction.
 Result<std::string> RedisStore::add_parts(const Addition& addition,
                                           const std::vector<RedisPart>& parts) {
   RedisRequest request;
@@ -346,6 +357,8 @@ Result<bool> RedisStore::take_nodes(const RedisKeys& keys, const std::vector<Res
   return true;
 }
 
+// By pages, from the name behind the last one: SCAN would give no order, and one answer for all of
+// a large job would hold up Redis, which does one thing at a time.
 Status RedisStore::profile(const std::string& job, const TakesRow& take) {
   if (!is_job_name(job)) return no_such_job(job);
   const RedisKeys keys(job);
@@ -381,6 +394,7 @@ Status RedisStore::benchmarks(const RedisKeys& keys, const std::string& job, std
   return {};
 }
 
+// A list that is cleared in between is shorter: the page is empty then, and this ends.
 Status RedisStore::other_records(const RedisKeys& keys, const std::string& kind, std::int64_t from,
                                  const TakesRecord& take) {
   const std::string list = keys.records(kind);

@@ -16,6 +16,7 @@ Error bad_url(const std::string& what) {
           "redis://[USER@]HOST:PORT/DB, rediss://… or redis+unix:PATH"};
 }
 
+// All of the text, or none of it.
 template <class T>
 std::optional<T> number_of(std::string_view text) {
   T number{};

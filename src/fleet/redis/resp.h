@@ -14,6 +14,8 @@
 
 namespace fathom::fleet {
 
+// A plain value that owns all of it. Maps stay lists of pairs: whoever asked knows what the answer
+// is.
 struct RespValue {
   enum class Type : std::uint8_t {
     kNull,
@@ -39,6 +41,8 @@ struct RespLimits {
   std::size_t depth = 16;
 };
 
+// No socket: tests and a fuzzer feed it. Keeps what has come of a value that is not whole, arrays
+// that wait for items included. After kCorrupt it is of no more use. One thread.
 class RespReader {
  public:
   explicit RespReader(const RespLimits& limits = {}) : limits_(limits) {}

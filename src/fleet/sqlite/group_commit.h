@@ -27,6 +27,10 @@ class Transaction {
   Transaction& operator=(const Transaction&) = default;
 };
 
+// The first thread that finds no leader becomes one: it begins the transaction, runs all changes
+// that wait, commits, and wakes their threads. No thread of its own is needed, and a single writer
+// pays nothing. A change that fails in a group costs the others one more attempt: the group is
+// rolled back and each of them runs alone. Must outlive every call of run().
 class GroupCommit {
  public:
   // kNotFound and kExists: it has changed nothing, and others go on. All other errors: what it did

@@ -17,6 +17,7 @@ struct Hash128 {
   bool operator==(const Hash128&) const = default;
 };
 
+// For one hash: add() any number of times, then finish() once.
 class KeyedHash {
  public:
   explicit KeyedHash(const Hash128& key)

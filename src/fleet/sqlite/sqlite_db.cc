@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// SQLite's numbers become Codes here and nowhere else.
+// SQLite's numbers become Codes here and nowhere else. A Code decides what an agent does with its
+// batch: kUnavailable and kFull are tried again later, kInvalid is set aside for ever. So whatever
+// may pass must not look like something that cannot.
 #include "fleet/sqlite/sqlite_db.h"
 
 #include <sqlite3.h>
@@ -13,6 +15,8 @@ Code code_of_io(int system_errno) {
   return system_errno == ENOSPC || system_errno == EDQUOT ? Code::kFull : Code::kUnavailable;
 }
 
+// The low byte is the kind of the failure; READONLY_DBMOVED says that the file was moved away,
+// which is not about rights.
 Code code_of(int number, int system_errno) {
   switch (number & 0xff) {
     case SQLITE_FULL:
@@ -39,6 +43,9 @@ Code code_of(int number, int system_errno) {
 
 void Database::Close::operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
 
+// NOMUTEX: each connection has one thread at a time. PRIVATECACHE: connections of one process see
+// each other's commits as those of another process do. The handle is taken over before the answer
+// is looked at, since SQLite gives one for most failures, too.
 Result<std::unique_ptr<Database>> Database::open(const std::string& path, int busy_ms) {
   sqlite3* handle = nullptr;
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW |
@@ -99,6 +106,7 @@ Statement& Statement::bind(int at, std::string_view bytes) {
   return *this;
 }
 
+// A bind() that failed shows here, so that callers may chain them.
 Result<bool> Statement::step() {
   const int number = bound_ != SQLITE_OK ? bound_ : sqlite3_step(statement_.get());
   if (number == SQLITE_ROW) return true;

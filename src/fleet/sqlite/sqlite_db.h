@@ -15,6 +15,7 @@ struct sqlite3_stmt;
 
 namespace fathom::fleet {
 
+// Owns the connection; its statements must go first.
 class Database {
  public:
   // The file must be there, and nothing on the way to it a link. Waits `busy_ms` where another

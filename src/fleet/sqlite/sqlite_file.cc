@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// docs/formats/jobs.md describes the tables. Names are BLOBs, so that every byte counts.
+// A SQLite store as a file: made for this user alone, with the tables that docs/formats/jobs.md
+// describes. Names are BLOBs: SQLite compares texts up to a zero byte and converts what it takes
+// for another encoding, and a name that changes on its way is another counter.
 #include "fleet/sqlite/sqlite_file.h"
 
 #include <fcntl.h>
@@ -60,6 +62,7 @@ Result<std::string> path_without_links(const std::string& path) {
 }
 
 // SQLite does not wait by itself when two processes make the switch at the same time.
+// WAL, so that whoever reads does not wait for whoever writes, and a commit writes in one place.
 Status use_wal(Database& database, int busy_ms) {
   constexpr std::chrono::milliseconds kPause{10};
   const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(busy_ms);

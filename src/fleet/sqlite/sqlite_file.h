@@ -13,6 +13,8 @@
 
 namespace fathom::fleet {
 
+// Remembers which file it found, by device and inode: an open SQLite goes on writing to a file that
+// was removed, and nobody would notice.
 class SqliteFile {
  public:
   // Makes the file and its tables where they are missing. kUnsupported: a newer Fathom made it.

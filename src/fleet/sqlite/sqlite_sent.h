@@ -15,6 +15,8 @@
 
 namespace fathom::fleet {
 
+// Owns its statements; the database must outlive it. Its changes belong to the transaction that is
+// open, and go with it.
 class SqliteSent {
  public:
   static Result<std::unique_ptr<SqliteSent>> make(const Database& database);

@@ -61,6 +61,8 @@ Result<std::int64_t> job_id(const Database& database, const std::string& name) {
   return find.number(0);
 }
 
+// Records are numbered from 0 in their job, and only all of a kind are removed: the largest number
+// tells how many there are, without counting them.
 constexpr const char* kJobs =
     "SELECT name, info, (SELECT coalesce(max(number) + 1, 0) FROM records WHERE job = jobs.id AND "
     "kind = x'62656e63686d61726b') FROM jobs ";  // "benchmark"
@@ -69,6 +71,7 @@ Job job_of(const Statement& row) {
   return {std::string(row.bytes(0)), std::string(row.bytes(1)), row.number(2)};
 }
 
+// All blocks, one behind the other: a slot is a place in them.
 Result<std::vector<std::int64_t>> sums_of(const Database& database, std::int64_t job) {
   FATHOM_ASSIGN(
       Statement read,
@@ -88,6 +91,7 @@ Result<std::vector<std::int64_t>> sums_of(const Database& database, std::int64_t
   }
 }
 
+// Any thread. A change returns when it is on the disk.
 class SqliteStore final : public JobStore {
  public:
   SqliteStore(SqliteFile file, std::unique_ptr<SqliteWriter> writer)
@@ -164,6 +168,7 @@ Result<Job> SqliteStore::job(const std::string& name) {
   return job;
 }
 
+// Sums first, by themselves: joining them to their counters would read a block of 64 for each.
 Status SqliteStore::profile(const std::string& job, const TakesRow& take) {
   return readers_.ask([&](const Database& database) -> Status {
     FATHOM_ASSIGN(const std::int64_t id, job_id(database, job));

@@ -17,6 +17,8 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "blocks lie in the file as in memory");
 
+// Names come from agents: with a known key somebody could choose some that meet in the table.
+// Without random numbers the key is zero, which costs that protection alone.
 Hash128 random_key() {
   Hash128 key;
   if (::getrandom(&key, sizeof key, 0) != sizeof key) key = {};
@@ -57,6 +59,7 @@ Result<std::unique_ptr<SqliteSums>> SqliteSums::make(const Database& database, s
   return sums;
 }
 
+// Reads how many counters the job has, and none of them: blocks come when a batch first needs them.
 Result<SqliteSums::JobSums*> SqliteSums::sums_of(std::int64_t job) {
   auto found = jobs_.find(job);
   if (found == jobs_.end()) {
@@ -86,7 +89,8 @@ Status SqliteSums::load_block(std::int64_t job, JobSums& sums, std::uint32_t blo
   return {};
 }
 
-// A slot that is new gets a block where the last one is full.
+// In the file. A slot that is new gets a block where the last one is full. Numbers come from a file
+// that may be damaged: one beyond the counters would be a write outside of the blocks.
 Result<std::uint32_t> SqliteSums::find_slot(std::int64_t job, JobSums& sums,
                                             const ProfileRow& row) {
   find_.bind(1, job).bind(2, row.node).bind(3, row.exec).bind(4, row.event);
@@ -106,6 +110,8 @@ Result<std::uint32_t> SqliteSums::find_slot(std::int64_t job, JobSums& sums,
   return static_cast<std::uint32_t>(slot);
 }
 
+// By a hash of the three names, which stands for them: 24 bytes a counter in place of some hundred,
+// and no text to compare. A batch asks the file only for counters that it has not met.
 Result<std::uint32_t> SqliteSums::slot_of(std::int64_t job, JobSums& sums, const ProfileRow& row) {
   KeyedHash hash(key_);
   hash.add(row.node);

@@ -23,6 +23,8 @@ namespace fathom::fleet {
 inline constexpr std::size_t kSumsInBlock = 64;
 using SumBlock = std::array<std::int64_t, kSumsInBlock>;  // as it lies in the file: little endian
 
+// Sums change in memory with add(), in the file with write(): a block that a hundred rows change is
+// written once.
 class SqliteSums {
  public:
   // Remembers about `most` counters at a time.

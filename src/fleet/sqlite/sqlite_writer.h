@@ -18,6 +18,8 @@
 
 namespace fathom::fleet {
 
+// Owns the connection and what is remembered of the file. At begin() it asks SQLite whether another
+// process has written meanwhile (its data_version), and forgets what it knew if so.
 class SqliteWriter final : public Transaction {
  public:
   static Result<std::unique_ptr<SqliteWriter>> make(const SqliteFile& file, std::size_t remembered);

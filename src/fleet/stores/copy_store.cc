@@ -13,6 +13,8 @@ constexpr std::size_t kRows = 10'000;                  // in a batch
 constexpr std::size_t kBytes = std::size_t{8} << 20U;  // likewise: names may be long
 constexpr const char* kCopier = "fathom job copy";
 
+// One job, whose copy is empty when this begins. Rows go over in batches of their own: those that
+// the store once got are not known any more, only which numbers they had.
 class JobCopy {
  public:
   JobCopy(JobStore& from, JobStore& to, std::string job, Copied& copied)
@@ -26,6 +28,8 @@ class JobCopy {
   }
 
  private:
+  // The reader's `take` can only say whether to go on: what went wrong with the writer is kept in
+  // `sent` meanwhile, and decides in the end.
   Status profile() {
     ProfileBatch batch{{kCopier, 0}, {}};
     std::size_t bytes = 0;
@@ -68,6 +72,8 @@ class JobCopy {
     return sent;
   }
 
+  // Last, and in place of all that was sent here: with it go the numbers of our own batches, so
+  // that a second copy to the same place begins from nothing.
   Status numbers() {
     std::vector<SentRange> ranges;
     FATHOM_TRY(from_->sent(job_, [&](const SentRange& range) {
@@ -93,6 +99,8 @@ Result<std::vector<Job>> chosen_jobs(JobStore& from, const std::vector<std::stri
   return jobs;
 }
 
+// Before anything is written: half of the jobs copied and then an error would leave nobody knowing
+// which.
 Status check_free(JobStore& to, const std::vector<Job>& jobs) {
   for (const Job& job : jobs) {
     const Result<Job> there = to.job(job.name);

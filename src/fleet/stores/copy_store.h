@@ -18,6 +18,7 @@ struct Copied {
   std::int64_t records = 0;
 };
 
+// Which jobs, and who hears of each.
 struct CopyOptions {
   std::vector<std::string> jobs;                               // names; empty: all
   std::function<void(const std::string& job)> tell = nullptr;  // before each

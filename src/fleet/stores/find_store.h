@@ -18,6 +18,7 @@ struct PlaceOptions {
   std::string token_file;
 };
 
+// A store, and what it takes to speak to it.
 struct StorePlace {
   std::string url;  // of a server, or sqlite:FILE, redis://HOST:PORT/DB, redis+unix:PATH
   std::string token;

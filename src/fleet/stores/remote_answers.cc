@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Long answers are read in one pass by simdjson, which keeps nothing of what has gone by.
+// Answers of a server into rows and records. Long ones are read in one pass by simdjson, which
+// keeps nothing of what has gone by; short ones as a tree. The server may be anybody's, or a
+// proxy's page of an error: what does not look like an answer of ours is kCorrupt, not a store
+// without jobs.
 #include "fleet/stores/remote_answers.h"
 
 #include <simdjson.h>
@@ -46,6 +49,8 @@ Result<Job> read_job(const Json& json) {
   return job;
 }
 
+// simdjson checks UTF-8 only where it validates the whole document, which reading on demand does
+// not.
 bool take_text(od::object& object, const char* key, std::string& out) {
   std::string_view text;
   if (object[key].get_string().get(text) != simdjson::SUCCESS || !is_valid_utf8(text)) return false;
@@ -79,6 +84,8 @@ Status for_each_object(std::string& text, const char* field, Take take) {
   return {};
 }
 
+// As serve/http/http.cc maps Codes to statuses, backwards. What we do not know is a server in
+// trouble: it may pass.
 Code code_of(int status) {
   switch (status) {
     case 400:

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: MIT
-// JobStore's calls as requests of the API that serve answers (src/serve/routes/openapi.json).
+// A store at the other end of HTTP: JobStore's calls as requests of the API that serve answers
+// (src/serve/routes/openapi.json). Bodies are written by hand, without a tree in between, since
+// agents send ten thousand rows at a time; answers are read by remote_answers.h.
+//
+// What may be sent twice says so (`repeatable`): batches have numbers and count once, clearing
+// twice is clearing. Making a job does not: the second attempt would find the work of the first and
+// call it an error.
 #include "fleet/stores/remote_store.h"
 
 #include <simdjson.h>
@@ -24,6 +30,7 @@ std::string job_path(const std::string& job, const std::string& what = "") {
   return std::string(kJobs) + "/" + encode_segment(job) + (what.empty() ? "" : "/" + what);
 }
 
+// Benchmarks are a kind with a route of its own, which is older than kinds.
 std::string records_path(const std::string& job, const std::string& kind) {
   return job_path(job, kind == kBenchmarks ? "benchmarks" : "records/" + encode_segment(kind));
 }
@@ -147,6 +154,8 @@ class RemoteStore : public JobStore {
     return {};
   }
 
+  // HttpClient is one thread's at a time, a JobStore is any thread's: they take turns, also while
+  // an answer is waited for.
   Result<std::string> call(const HttpRequest& request) {
     const std::scoped_lock guard(mutex_);
     FATHOM_ASSIGN(HttpAnswer answer, client_.ask(request));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The note is written in place, not renamed into it, because the lock belongs to the file itself.
+// How commands find the server of their user: a note with its address, token and fingerprint in a
+// private folder. A lock on the file tells a server that runs from one that was killed. The note is
+// written in place, not renamed into it, because the lock belongs to the file itself.
 #include "fleet/stores/server_note.h"
 
 #include <fcntl.h>
@@ -30,6 +32,7 @@ std::string variable(const char* name) {
 }
 
 // Directories where a note may lie, the best first.
+// The first is emptied when the user logs out, and never on a disk that other machines share.
 std::vector<std::string> note_directories() {
   std::vector<std::string> found;
   if (const std::string runtime = variable("XDG_RUNTIME_DIR"); runtime.starts_with('/'))
@@ -73,6 +76,7 @@ std::optional<ServerNote> parse_note(const std::string& text) {
   return note;
 }
 
+// Between taking the lock and writing, a server has a note that is empty: it is looked at again.
 std::optional<ServerNote> read_note(const std::string& path) {
   for (int tries = 0; tries < kTries; ++tries) {
     const Result<File> file = open_own_file(path, O_RDONLY);

@@ -31,6 +31,8 @@ struct ExporterPart {
 // Opens a file of the folder that is written. Its name is the exporter's: it names no other folder.
 using OpenPart = std::function<Result<ByteSink>(const std::string& name)>;
 
+// Read before anything is opened: help and checks of options come from it. Functions keep no state
+// between calls.
 struct ExporterDef {
   std::string_view name;
   std::string_view dialect = {};  // where a format has several; the first one has none

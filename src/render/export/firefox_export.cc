@@ -21,6 +21,7 @@
 namespace fathom::render {
 namespace {
 
+// One thread at a time is held, its columns spilled; it is written when the next one begins.
 class FirefoxWriter : public SpanListener {
  public:
   explicit FirefoxWriter(ByteSink& sink) : buffer_(sink) {}

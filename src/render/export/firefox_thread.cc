@@ -30,6 +30,7 @@ std::function<void(std::string&, std::size_t)> always(std::string_view text) {
   return [text](std::string& out, std::size_t) { out += text; };
 }
 
+// The format wants each table's number of rows as its last field.
 void write_length(SinkBuffer& out, std::size_t length) {
   out.text() += "\"length\":";
   append_number(out.text(), static_cast<std::int64_t>(length));
@@ -71,6 +72,8 @@ std::string FirefoxCategories::json() const {
   return out + "]";
 }
 
+// Markers say of which type they are; what the viewer shows of a type stands here, once for the
+// file.
 std::string FirefoxThread::marker_schema() {
   constexpr std::pair<std::string_view, std::string_view> kFields[] = {
       {"layer", "string"},   {"category", "string"}, {"file", "file-path"},
@@ -93,6 +96,7 @@ std::string FirefoxThread::marker_schema() {
   return out + "]}]";
 }
 
+// Each text once for a thread, named by its number: that is how the format has them.
 std::int64_t FirefoxThread::text(const std::string& text) {
   const auto [found, is_new] =
       text_ids_.try_emplace(text, static_cast<std::int64_t>(texts_.size()));
@@ -242,6 +246,8 @@ Status FirefoxThread::write_functions(SinkBuffer& out) {
   return {};
 }
 
+// "GeckoMain" is the name by which the viewer finds a process's main thread. Fields that mean
+// nothing here are there all the same: it refuses a thread that lacks one.
 Status FirefoxThread::move_to(SinkBuffer& out, const FirefoxNames& names) {
   const bool main = names.pid.has_value() && names.pid == names.tid;
   out.text() += '{';

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Style and script of our pages, and the parts that they have in common.
+// Style and script of our pages, and the parts that they have in common. A page stands alone: it
+// asks for nothing, and its policy forbids it to (default-src 'none'). Without the script
+// everything is there; with it, tables sort and colours change.
 #include "render/export/html_page.h"
 
 #include "render/export/html_charts.h"

@@ -14,6 +14,7 @@
 
 namespace fathom::serve {
 
+// How one server looks at browsers; empty, it looks at nothing.
 struct Admission {
   fleet::HostNames hosts = {};  // that a Host header may have; none are looked at without names
   // Programs with a token may use any name; the Host is looked at where the cookie comes along.

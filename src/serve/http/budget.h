@@ -9,6 +9,7 @@
 
 namespace fathom::serve {
 
+// Any thread may take leases, without a lock: bodies grow while they come. Must outlive them.
 class Budget {
  public:
   explicit Budget(std::size_t bytes) : left_(bytes) {}

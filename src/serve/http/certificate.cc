@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // An elliptic key (P-256) and a certificate for this machine's names, by OpenSSL's interface.
+// Nobody has signed it, so clients do not ask an authority: they know it by its fingerprint. That
+// is why it may be valid for ten years, and why it is kept: another one would be a stranger to
+// every agent.
 #include "serve/http/certificate.h"
 
 #include <openssl/bio.h>
@@ -50,6 +53,8 @@ bool add_extension(X509* certificate, int kind, const std::string& text) {
   return extension && ::X509_add_ext(certificate, extension.get(), -1) == 1;
 }
 
+// Drawn, since browsers refuse two certificates of one issuer with the same number. Positive, as
+// the standard wants: hence one bit less.
 bool set_serial(X509* certificate) {
   std::array<unsigned char, 8> bytes;
   if (::RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) return false;
@@ -58,6 +63,8 @@ bool set_serial(X509* certificate) {
   return ::ASN1_INTEGER_set_uint64(::X509_get_serialNumber(certificate), number >> 1U) == 1;
 }
 
+// Valid from an hour ago: clocks of other machines may be behind. Not an authority (CA:FALSE): it
+// can vouch for nobody else.
 bool fill(X509* certificate, EVP_PKEY* key) {
   const std::string name = host_name();
   X509_NAME* subject = ::X509_get_subject_name(certificate);
@@ -90,6 +97,8 @@ Result<TlsKeys> make_keys() {
 
 }  // namespace
 
+// The key is written first: a certificate without its key would be found at the next start and
+// refused.
 Result<TlsKeys> own_keys(const std::string& directory) {
   const std::string certificate_path = join_path(directory, "server.crt");
   const std::string key_path = join_path(directory, "server.key");

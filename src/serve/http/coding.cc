@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t kPiece = std::size_t{64} << 10;
 constexpr int kGzipWindow = 15 + 16;       // the largest window, and gzip's header
 constexpr int kLargestZstdWindowLog = 23;  // 8 MB, what `zstd -19` uses
+// An answer is made for one client and read once: its time counts for more than its size.
 constexpr int kGzipLevel = 1;
 constexpr int kZstdLevel = 1;
 
@@ -39,6 +40,8 @@ struct Inflater {
 };
 
 // Input lengths are unsigned int in zlib.
+// A small body may become any size: `most` is looked at after each piece, and no length that the
+// body tells is believed.
 Result<std::string> decode_gzip(std::string_view body, std::size_t most) {
   Inflater inflater;
   if (!inflater.ready || body.size() > std::numeric_limits<unsigned>::max()) return damaged("gzip");
@@ -64,6 +67,7 @@ Result<std::string> decode_gzip(std::string_view body, std::size_t most) {
 using ZstdReader = std::unique_ptr<ZSTD_DCtx, decltype(&::ZSTD_freeDCtx)>;
 using ZstdWriter = std::unique_ptr<ZSTD_CCtx, decltype(&::ZSTD_freeCCtx)>;
 
+// A frame may ask for a window of gigabytes: beyond what zstd's own command uses it is refused.
 Result<std::string> decode_zstd(std::string_view body, std::size_t most) {
   const ZstdReader reader(::ZSTD_createDCtx(), &::ZSTD_freeDCtx);
   if (!reader) return damaged("zstd");

@@ -48,19 +48,19 @@ constexpr auto kAwaited = asio::as_tuple(asio::use_awaitable);
 template <class Stream>
 class Connection : public OpenConnection {
  public:
-  Connection(Hall& hall, Stream stream)
-      : hall_(&hall),
-        limits_(hall.router->limits()),
+  Connection(ServerState& state, Stream stream)
+      : state_(&state),
+        limits_(state.router->limits()),
         stream_(std::move(stream)),
         reader_(limits_),
         timer_(stream_.get_executor()),
-        number_(hall.welcomed++) {
-    hall_->connections.emplace(number_, this);
-    hall_->router->metrics().open_connection();
+        number_(state.welcomed++) {
+    state_->connections.emplace(number_, this);
+    state_->router->metrics().open_connection();
   }
   ~Connection() override {
-    hall_->connections.erase(number_);
-    hall_->router->metrics().close_connection();
+    state_->connections.erase(number_);
+    state_->router->metrics().close_connection();
   }
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -81,7 +81,7 @@ class Connection : public OpenConnection {
   asio::awaitable<void> serve() {
     if (!co_await shake_hands()) co_return;
     bool goes_on = true;
-    for (bool first = true; goes_on && !hall_->stopping; first = false) {
+    for (bool first = true; goes_on && !state_->stopping; first = false) {
       goes_on = co_await read_head(first);
       if (goes_on) goes_on = co_await serve_request();
       if (goes_on) reader_.next();
@@ -169,7 +169,7 @@ class Connection : public OpenConnection {
 
   // false: the connection has served its time.
   asio::awaitable<bool> serve_request() {
-    Router& router = *hall_->router;
+    Router& router = *state_->router;
     if (reader_.stage() == RequestReader::Stage::kRefused) co_return co_await refuse_stranger();
     const RequestHead request = reader_.request();
     is_known_ = router.knows(request.head);
@@ -194,14 +194,14 @@ class Connection : public OpenConnection {
   asio::awaitable<bool> answer(const RequestHead& request) {
     std::string body = reader_.take_body();
     const std::size_t received = body.size();
-    gone_ = std::make_shared<std::atomic<bool>>(hall_->stopping);
+    gone_ = std::make_shared<std::atomic<bool>>(state_->stopping);
     watch_peer();
     Response response = co_await first_answer(request.head, std::move(body));
     *gone_ = true;  // nobody looks any more
     timer_.cancel();
-    hall_->router->metrics().count_bytes(received, response.body.size());
+    state_->router->metrics().count_bytes(received, response.body.size());
     if (response.ticker) co_return co_await stream_events(response, request);
-    response.closes = response.closes || !request.keeps_open || hall_->stopping;
+    response.closes = response.closes || !request.keeps_open || state_->stopping;
     const bool written = co_await write(response, request.head);
     co_return written && !response.closes;
   }
@@ -245,8 +245,8 @@ class Connection : public OpenConnection {
         asked->take(std::move(response));
       });
     };
-    asio::post(*hall_->pool, [router = hall_->router, take, head, gone = gone_,
-                              body = std::move(body)]() mutable {
+    asio::post(*state_->pool, [router = state_->router, take, head, gone = gone_,
+                               body = std::move(body)]() mutable {
       take(router->answer(head, std::move(body), gone, take));
     });
     while (!asked->answer) (void)co_await asked->answered.async_wait(kAwaited);
@@ -257,7 +257,7 @@ class Connection : public OpenConnection {
   template <class Work>
   asio::awaitable<std::invoke_result_t<Work>> in_pool(Work work) {
     auto result =
-        co_await asio::co_spawn(*hall_->pool, as_coroutine(std::move(work)), asio::use_awaitable);
+        co_await asio::co_spawn(*state_->pool, as_coroutine(std::move(work)), asio::use_awaitable);
     co_return std::move(*result);
   }
   template <class Work>  // optional: co_spawn makes empty results
@@ -267,7 +267,7 @@ class Connection : public OpenConnection {
 
   // A body that goes where it is kept as it comes.
   asio::awaitable<bool> receive(const RequestHead& request) {
-    Router& router = *hall_->router;
+    Router& router = *state_->router;
     Router::Opened opened = co_await in_pool([&] { return router.open_sink(request.head); });
     if (Response* refused = std::get_if<Response>(&opened))
       co_return co_await end_receiving(request, *refused);
@@ -294,7 +294,7 @@ class Connection : public OpenConnection {
     }
     Response response = co_await in_pool([&] { return sink.finish(); });
     router.metrics().count_bytes(received, response.body.size());
-    response.closes = !request.keeps_open || hall_->stopping;
+    response.closes = !request.keeps_open || state_->stopping;
     response = router.counted(request.head, std::move(response));
     const bool written = co_await write(response, request.head);
     co_return written && !response.closes;
@@ -302,14 +302,14 @@ class Connection : public OpenConnection {
 
   asio::awaitable<bool> end_receiving(const RequestHead& request, Response& response) {
     response.closes = true;
-    response = hall_->router->counted(request.head, std::move(response));
+    response = state_->router->counted(request.head, std::move(response));
     co_await write(response, request.head);
     co_return false;
   }
 
   // What arrived was no request.
   asio::awaitable<bool> refuse_stranger() {
-    const Response response = hall_->router->count(reader_.refused());
+    const Response response = state_->router->count(reader_.refused());
     if (reader_.speaks_old_wire()) {
       co_await write_all(kOldWireLine);
     } else {
@@ -320,7 +320,7 @@ class Connection : public OpenConnection {
   }
 
   asio::awaitable<bool> refuse_busy(const RequestHead& request) {
-    Response response = hall_->router->count(
+    Response response = state_->router->count(
         refusal(429, "the server has no memory left for this body now", "memory"),
         request.head.method);
     response.closes = true;
@@ -329,18 +329,18 @@ class Connection : public OpenConnection {
   }
 
   asio::awaitable<bool> stream_events(Response& response, const RequestHead& request) {
-    if (hall_->streams >= limits_.streams) {
-      Response full = hall_->router->count(
+    if (state_->streams >= limits_.streams) {
+      Response full = state_->router->count(
           refusal(429, "too many clients watch events already", "streams"), request.head.method);
       full.closes = true;
       co_await write(full, request.head);
       co_return false;
     }
-    ++hall_->streams;
-    hall_->router->metrics().open_stream();
+    ++state_->streams;
+    state_->router->metrics().open_stream();
     const std::string head = answer_head(response, /*is_stream=*/true);
     bool good = co_await write_all(head);
-    while (good && !hall_->stopping) {
+    while (good && !state_->stopping) {
       timer_.expires_after(std::chrono::seconds(1));
       (void)co_await timer_.async_wait(kAwaited);
       const std::optional<std::string> text = co_await in_pool([&] { return response.ticker(); });
@@ -349,8 +349,8 @@ class Connection : public OpenConnection {
       good = co_await write_all(chunk);
     }
     if (good) co_await write_all(kLastChunk);
-    --hall_->streams;
-    hall_->router->metrics().close_stream();
+    --state_->streams;
+    state_->router->metrics().close_stream();
     co_return false;
   }
 
@@ -405,7 +405,7 @@ class Connection : public OpenConnection {
       stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
       const SteadyTime deadline = in(kParting);
       waits_for_head_ = true;  // a stop need not wait
-      for (std::size_t ignored_bytes = 0; ignored_bytes < kMostIgnored && !hall_->stopping;) {
+      for (std::size_t ignored_bytes = 0; ignored_bytes < kMostIgnored && !state_->stopping;) {
         lowest().expires_at(deadline);
         const auto [error, size] = co_await stream_.async_read_some(asio::buffer(piece_), kAwaited);
         if (error) break;
@@ -415,7 +415,7 @@ class Connection : public OpenConnection {
     lowest().close();
   }
 
-  Hall* hall_;
+  ServerState* state_;
   Limits limits_;
   Stream stream_;
   RequestReader reader_;
@@ -430,28 +430,28 @@ class Connection : public OpenConnection {
 };
 
 template <class Stream>
-void start(Hall& hall, Stream stream) {
-  auto connection = std::make_shared<Connection<Stream>>(hall, std::move(stream));
+void start(ServerState& state, Stream stream) {
+  auto connection = std::make_shared<Connection<Stream>>(state, std::move(stream));
   // The handler holds it: the coroutine begins after this function has ended.
-  asio::co_spawn(*hall.io, connection->serve(),
-                 [&hall, connection](const std::exception_ptr& /*thrown*/) {
-                   asio::post(*hall.io, [&hall] { hall.ended(); });
+  asio::co_spawn(*state.io, connection->serve(),
+                 [&state, connection](const std::exception_ptr& /*thrown*/) {
+                   asio::post(*state.io, [&state] { state.ended(); });
                  });
 }
 
 }  // namespace
 
-void start_connection(Hall& hall, Fd socket, bool is_ipv6) {
-  tcp::socket taken(*hall.io);
+void start_connection(ServerState& state, Fd socket, bool is_ipv6) {
+  tcp::socket taken(*state.io);
   beast::error_code error;
   taken.assign(is_ipv6 ? tcp::v6() : tcp::v4(), socket.get(), error);
   if (error) return;
   (void)socket.release();
   taken.set_option(tcp::no_delay(true), error);
-  if (hall.tls != nullptr) {
-    start(hall, Secure(beast::tcp_stream(std::move(taken)), *hall.tls));
+  if (state.tls != nullptr) {
+    start(state, Secure(beast::tcp_stream(std::move(taken)), *state.tls));
   } else {
-    start(hall, beast::tcp_stream(std::move(taken)));
+    start(state, beast::tcp_stream(std::move(taken)));
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One connection of a client, from its first byte to its last. All run in the thread of `Hall::io`.
+// One connection of a client, from its first byte to its last. All run in the thread of
+// `ServerState::io`.
 #pragma once
 
 #include <cstddef>
@@ -35,8 +36,9 @@ class OpenConnection {
   OpenConnection& operator=(const OpenConnection&) = default;
 };
 
-// What connections share.
-struct Hall {
+// What the server and its connections share. Only the thread of `io` touches it; it belongs to the
+// server, which outlives every connection.
+struct ServerState {
   Router* router = nullptr;
   boost::asio::io_context* io = nullptr;
   boost::asio::thread_pool* pool = nullptr;                   // where requests are answered
@@ -49,6 +51,6 @@ struct Hall {
 };
 
 // Serves it until it ends.
-void start_connection(Hall& hall, Fd socket, bool is_ipv6);
+void start_connection(ServerState& state, Fd socket, bool is_ipv6);
 
 }  // namespace fathom::serve

@@ -28,6 +28,8 @@ using fleet::status_words;
 
 struct Response;
 
+// The route that answers it has it for itself. `body` is text as it came: JSON in it is not checked
+// yet.
 struct Request {
   Head head;
   std::string body;                           // decompressed

@@ -11,6 +11,8 @@
 
 namespace fathom::serve {
 
+// begin() makes a thread, which is owned and ended with this: gone within its patience, nothing
+// happens.
 class LastResort {
  public:
   // `farewell` is called before the end, by a thread of its own.

@@ -10,6 +10,7 @@ namespace fathom::serve {
 
 using namespace std::chrono_literals;
 
+// The status behind a limit is what a client gets that meets it.
 struct Limits {
   std::size_t header_bytes = std::size_t{64} << 10;  // 431
   std::size_t body_bytes = std::size_t{64} << 20;    // 413; also after decompression

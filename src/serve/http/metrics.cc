@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Names and words of each family; how they are written is in fleet/http/prometheus.h.
+// Names and words of each family of /metrics; how they are written is in fleet/http/prometheus.h.
+// Names are a contract with dashboards: families are added, none is renamed.
 #include "serve/http/metrics.h"
 
 #include "fleet/http/prometheus.h"

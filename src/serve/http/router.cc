@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A stranger gets the same answer whatever it asks for: the token is looked at before the path.
+// From a request's head to a route or a refusal. A stranger gets the same answer whatever it asks
+// for: the token is looked at before the path, so that nobody learns from a 404 or 405 which paths
+// there are.
 #include "serve/http/router.h"
 
 #include <algorithm>
@@ -91,6 +93,7 @@ Visitor Router::visitor(const Head& head, Role program, const Found& found) {
   return visitor;
 }
 
+// Before a route is known: the server keeps connections of those who have shown something.
 bool Router::knows(const Head& head) {
   return tokens_->role_of(head.header("authorization")) != Role::kNobody ||
          tokens_->visitor(cookie_values(head, admission_.cookie), "").role != Role::kNobody;

@@ -20,6 +20,7 @@
 
 namespace fathom::serve {
 
+// Declared once, read by any thread. Has a handler or a sink, not both.
 struct Route {
   std::string_view method;
   std::string_view path;  // "/api/v1/jobs/{job}"

@@ -35,6 +35,7 @@ using boost::system::error_code;
 constexpr auto kAwaited = asio::as_tuple(asio::use_awaitable);
 
 constexpr std::chrono::milliseconds kPauseWithoutFiles{100};
+// Written without asking anybody: there is no room for a connection that could be asked.
 constexpr std::string_view kFull =
     "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\nContent-Type: application/json\r\n"
     "Content-Length: 32\r\nConnection: close\r\n\r\n{\"error\":\"too many connections\"}";
@@ -62,6 +63,8 @@ std::string machine_name() {
                                                                              : "localhost";
 }
 
+// What only attackers ask for is off: renegotiation costs a server more than its client,
+// compression tells the length of secrets.
 Status configure(asio::ssl::context& context, const TlsKeys& keys) {
   error_code error;
   ::SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_2_VERSION);
@@ -87,16 +90,16 @@ class Server::Core {
         signals_(io_),
         give_up_(io_),
         address_(std::move(address)) {
-    hall_.router = &router;
-    hall_.io = &io_;
-    hall_.pool = &pool_;
-    hall_.ended = [this] { end_if_done(); };
+    state_.router = &router;
+    state_.io = &io_;
+    state_.pool = &pool_;
+    state_.ended = [this] { end_if_done(); };
   }
 
   // Coroutines that are left go before what they use.
   ~Core() {
     pool_.join();
-    for (const auto& [number, connection] : hall_.connections) connection->close();
+    for (const auto& [number, connection] : state_.connections) connection->close();
   }
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
@@ -105,7 +108,7 @@ class Server::Core {
     if (keys) {
       tls_.emplace(asio::ssl::context::tls_server);
       FATHOM_TRY(configure(*tls_, *keys));
-      hall_.tls = &*tls_;
+      state_.tls = &*tls_;
     }
     FATHOM_ASSIGN(const tcp::endpoint endpoint, resolve(address_));
     error_code error;
@@ -172,9 +175,9 @@ class Server::Core {
  private:
   asio::awaitable<void> accept_all() {
     asio::steady_timer pause(io_);
-    while (!hall_.stopping) {
+    while (!state_.stopping) {
       auto [error, socket] = co_await acceptor_.async_accept(kAwaited);
-      if (hall_.stopping) break;
+      if (state_.stopping) break;
       if (error) {  // no descriptors left, perhaps: some will close
         pause.expires_after(kPauseWithoutFiles);
         (void)co_await pause.async_wait(kAwaited);
@@ -184,36 +187,39 @@ class Server::Core {
     }
   }
 
+  // Beyond the limit a stranger is told so, if that takes no waiting: with TLS it would.
   void welcome(tcp::socket socket) {
     error_code ignored;
-    if (hall_.connections.size() >= hall_.router->limits().connections && !make_room()) {
-      hall_.router->metrics().count_refusal("connections");
+    if (state_.connections.size() >= state_.router->limits().connections && !make_room()) {
+      state_.router->metrics().count_refusal("connections");
       socket.non_blocking(true, ignored);
       if (!tls_) socket.write_some(asio::buffer(kFull), ignored);
       return;
     }
     const bool is_ipv6 = !local_ && socket.local_endpoint(ignored).address().is_v6();
-    start_connection(hall_, Fd(socket.release(ignored)), is_ipv6);
+    start_connection(state_, Fd(socket.release(ignored)), is_ipv6);
   }
 
   // The oldest that showed no token and is waited for: silent strangers keep nobody out.
   bool make_room() {
-    for (const auto& [number, connection] : hall_.connections) {
+    for (const auto& [number, connection] : state_.connections) {
       if (!connection->give_way()) continue;
-      hall_.router->metrics().count_refusal("gave way");
+      state_.router->metrics().count_refusal("gave way");
       return true;
     }
     return false;
   }
 
+  // Connections end after what they are at; those that do not within the limit are left, and the
+  // loop ends without them.
   void begin_stop() {
-    if (hall_.stopping) return;
-    hall_.stopping = true;
+    if (state_.stopping) return;
+    state_.stopping = true;
     if (when_stopping_) when_stopping_();
     error_code ignored;
     acceptor_.close(ignored);
-    for (const auto& [number, connection] : hall_.connections) connection->stop();
-    give_up_.expires_after(hall_.router->limits().stop_time);
+    for (const auto& [number, connection] : state_.connections) connection->stop();
+    give_up_.expires_after(state_.router->limits().stop_time);
     give_up_.async_wait([this](const error_code& error) {
       if (!error) io_.stop();
     });
@@ -221,13 +227,13 @@ class Server::Core {
   }
 
   void end_if_done() {
-    if (!hall_.stopping || !hall_.connections.empty()) return;
+    if (!state_.stopping || !state_.connections.empty()) return;
     give_up_.cancel();
     signals_.cancel();
   }
 
   // In this order: what comes later uses what stands before it.
-  Hall hall_;
+  ServerState state_;
   std::optional<asio::ssl::context> tls_;
   asio::thread_pool pool_;
   asio::io_context io_{1};

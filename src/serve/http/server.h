@@ -29,6 +29,8 @@ struct TlsKeys {
   std::string key;          // PEM
 };
 
+// Owns the socket that listens, its connections and the threads that answer; the router must
+// outlive it. One thread calls run(), which returns when all of it has ended.
 class Server {
  public:
   // From now on connections wait; nobody is answered before run().

@@ -77,6 +77,8 @@ Result<Target> parse_target(std::string_view text) {
   return target;
 }
 
+// `places` is filled only where all of it fits, so that a route that fits in part leaves nothing
+// behind.
 bool matches(std::string_view pattern, const std::vector<std::string>& parts,
              std::map<std::string, std::string>& places) {
   const std::vector<std::string_view> wanted = split(pattern.substr(1), '/');

@@ -85,6 +85,8 @@ Status make_data_directory(const std::string& directory) {
 }
 
 // Held while the file is read, changed and written; the lock goes with the descriptor.
+// A file beside that of the tokens, which is replaced at each change: a lock on it would be one on
+// the file before.
 Result<File> lock_tokens(const std::string& directory) {
   FATHOM_TRY(make_data_directory(directory));
   const std::string path = tokens_path(directory) + ".lock";
@@ -93,6 +95,8 @@ Result<File> lock_tokens(const std::string& directory) {
   return file;
 }
 
+// No file: no tokens. Anything else that is wrong with it is an error, since a server that went on
+// without would lock everybody out, or let somebody in.
 Result<std::vector<TokenEntry>> read_tokens(const std::string& directory) {
   const std::string path = tokens_path(directory);
   struct stat facts {};

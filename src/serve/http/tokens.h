@@ -56,6 +56,7 @@ struct PagePass {
   std::string key;
 };
 
+// Who asks, as far as token or cookie tell.
 struct Visitor {
   Role role = Role::kNobody;
   bool has_key = false;

@@ -87,6 +87,8 @@ Result<Wanted> read_wish(const Request& request, OpenRecordings& recordings) {
   return wanted;
 }
 
+// The file is open and has no name any more when the answer begins: nothing is left where a client
+// goes away.
 Result<Response> sent(const std::string& path, const Wanted& wanted) {
   FATHOM_ASSIGN(File file, File::open(path, O_RDONLY | O_NOFOLLOW));
   const FileKind kind = kind_of(wanted.exporter->name);
@@ -120,6 +122,8 @@ Status write_other(const Wanted& wanted, const RecordingLease& lease, const std:
   return work.write(path, wanted.filter);
 }
 
+// Everything that can be wrong with the wish is said before a turn is taken: an export may use one
+// for minutes.
 Response export_file(const Request& request, OpenRecordings& recordings) {
   Result<Wanted> wanted = read_wish(request, recordings);
   if (!wanted) return refusal(wanted.error());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Writes columns instead of objects. Columns of whole numbers go through a buffer on the stack,
-// since nearly all of a timeline's bytes are theirs.
+// Pictures over time as JSON for the page. Columns instead of objects: a timeline has up to a
+// hundred thousand boxes, whose keys would be most of the text. Columns of whole numbers go through
+// a buffer on the stack, since nearly all of a timeline's bytes are theirs. Times count from the
+// window's begin, which makes them short.
 #include "serve/recordings/canvas_json.h"
 
 #include <charconv>

@@ -112,6 +112,8 @@ Error ended_question(QuestionEnd end, const QuestionLimits& limits) {
   return {Code::kUnavailable, "the client no longer waits for the answer", ""};
 }
 
+// The status says whether another try helps: 408 and 413 are about the question, 429 about the
+// moment.
 Response refused_lease(const Error& error) {
   const bool is_memory = is_out_of_memory(error) || error.message.starts_with(kTookTooMuch);
   const bool is_time = error.message.starts_with(kTookTooLong);
@@ -128,6 +130,8 @@ class OpenRecordings::State {
       : places_(&places), names_(std::move(names)), limits_(limits), watch_(limits.memory_bytes) {}
 
   // A turn to ask; give_turn_back() when it is over.
+  // Turns are few, since each question may use all CPUs and its share of the memory. A client that
+  // goes away gives its place in the line up; nobody tells us, so it is looked at.
   Status take_turn(const Request& request) {
     std::unique_lock lock(mutex_);
     if (waiting_ >= limits_.waiting) return too_many();
@@ -163,6 +167,7 @@ class OpenRecordings::State {
   }
 
   // One that is open and as new as the recording; those that are older go.
+  // Who has it is alone with it until keep(): it is in no list meanwhile.
   std::unique_ptr<OpenStore> take_kept(const std::string& key, const RecordingStamp& stamp) {
     std::list<std::unique_ptr<OpenStore>> old;  // closed when the lock is open again
     const std::scoped_lock lock(mutex_);
@@ -222,6 +227,8 @@ class OpenRecordings::State {
   std::list<std::unique_ptr<OpenStore>> kept_;  // the last asked first
 };
 
+// What a lease holds, and the order in which it goes back: the watch must not end the next
+// question, the store goes before the turn, since whoever gets the turn wants its memory.
 struct RecordingLease::Held {
   explicit Held(std::shared_ptr<OpenRecordings::State> from) : state(std::move(from)) {}
   Held(const Held&) = delete;
@@ -343,6 +350,9 @@ Result<RecordingLease> OpenRecordings::begin(const Request& request,
   return lease;
 }
 
+// An abandoned question goes on though it was told to end (DuckDB looks up from its work only now
+// and then): its turn is given away and its client answered, while its thread still holds the
+// store.
 void OpenRecordings::watch(const Request& request, RecordingLease::Held& held) {
   held.question = state_->watch_.begin(
       deadline_of(request, state_->limits_), request.gone,

@@ -25,6 +25,8 @@ namespace fathom::serve {
 
 enum class QuestionEnd : std::uint8_t { kNot, kTime, kMemory, kGone };  // why it was ended
 
+// A recording that this server may show: requests name it by its id, and no path comes from a
+// client.
 struct KnownRecording {
   std::string id;    // in requests, as recording=ID; the same after a restart
   std::string name;  // for people
@@ -54,6 +56,7 @@ class RecordingPlaces {
   RecordingPlaces& operator=(const RecordingPlaces&) = default;
 };
 
+// What questions of all clients together may take.
 struct QuestionLimits {
   std::int64_t timeout_ns = 60'000'000'000;  // 408
   std::uint64_t memory_bytes = 0;            // of all questions; 0: half of what we may have. 413

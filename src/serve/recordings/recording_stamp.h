@@ -6,6 +6,7 @@
 
 namespace fathom::serve {
 
+// Equal stamps: an answer of before still holds.
 struct RecordingStamp {
   std::string revision;     // of the files; another one when a file was added or removed
   bool is_running = false;  // somebody records: rows come without a new file, too

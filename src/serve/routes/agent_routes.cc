@@ -35,7 +35,7 @@ class AgentRoutes {
     std::map<std::string, JobsOfAgent> agents;
     const Status asked = timed(*metrics_, [&] { return add_stored(agents); });
     if (!asked) return refusal(asked.error());
-    for (const Heard& one : arrivals_->heard()) {
+    for (const ClientArrivals& one : arrivals_->heard()) {
       Sent& sent = agents[one.client][one.job];
       sent.batches = std::max(sent.batches, one.batches);
       sent.last = one.last;

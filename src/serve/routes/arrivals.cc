@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A second that has not passed is never told: its sums may still grow.
+// Sums of the last seconds, kept once for all who watch. A second that has not passed is never
+// told: its sums may still grow. Everything here is bounded, since jobs and clients are words of
+// whoever sends: what does not fit is counted, in its second.
 #include "serve/routes/arrivals.h"
 
 #include <algorithm>
@@ -78,21 +80,23 @@ void Arrivals::hear(const std::pair<std::string, std::string>& sender, std::int6
     const auto last = [](const auto& one) { return one.second.last; };
     heard_.erase(std::ranges::min_element(heard_, {}, last));
   }
-  Heard& one = heard_[sender];
+  ClientArrivals& one = heard_[sender];
   one.client = sender.first;
   one.job = sender.second;
   one.last = second;
   ++one.batches;
 }
 
-std::vector<Heard> Arrivals::heard() const {
+std::vector<ClientArrivals> Arrivals::heard() const {
   const std::scoped_lock guard(mutex_);
-  std::vector<Heard> all;
+  std::vector<ClientArrivals> all;
   all.reserve(heard_.size());
   for (const auto& [sender, one] : heard_) all.push_back(one);
   return all;
 }
 
+// Seconds without anything for this job are left out. A comment keeps the connection from looking
+// dead to proxies.
 std::string Arrivals::since(Place& place, const std::string& job) {
   const std::int64_t now = clock_();
   const std::scoped_lock guard(mutex_);

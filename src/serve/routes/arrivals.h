@@ -23,7 +23,7 @@ struct Arrived {
 };
 
 // What one client sent to one job since the server began.
-struct Heard {
+struct ClientArrivals {
   std::string client, job;
   std::int64_t batches = 0;
   std::int64_t last = 0;  // seconds since 1970
@@ -45,7 +45,7 @@ class Arrivals {
   };
   [[nodiscard]] Place now() const { return {clock_()}; }
   // By client and job. Those that were silent for longest are forgotten where there are many.
-  [[nodiscard]] std::vector<Heard> heard() const;
+  [[nodiscard]] std::vector<ClientArrivals> heard() const;
 
   // Server-sent events of all seconds that have passed since, of one job or (where that is empty)
   // of all; a comment where there is nothing to tell.
@@ -64,9 +64,9 @@ class Arrivals {
 
   Clock clock_;
   mutable std::mutex mutex_;
-  std::map<std::pair<std::string, std::string>, Heard> heard_;  // by client and job
-  std::deque<Second> seconds_;                                  // those in which something arrived
-  std::int64_t forgotten_ = 0;                                  // the last second that was dropped
+  std::map<std::pair<std::string, std::string>, ClientArrivals> heard_;  // by client and job
+  std::deque<Second> seconds_;  // those in which something arrived
+  std::int64_t forgotten_ = 0;  // the last second that was dropped
 };
 
 }  // namespace fathom::serve

@@ -26,6 +26,8 @@ constexpr std::int64_t kExact = std::int64_t{1} << 53;  // what a number of Java
 
 void write_cell(JsonWriter& json, const Value& value);
 
+// Numbers that JavaScript would round are texts: the page shows their digits, and nobody computes
+// with them unawares.
 struct CellWriter {
   JsonWriter* json;
 
@@ -71,6 +73,8 @@ std::vector<std::string> column_types(analysis::Store& store, std::string_view s
 }
 
 // Rows as they come, until there are enough.
+// Too many rows end the query and are no error; too many bytes are one (413), since a row may be of
+// any size and there is no good place to cut.
 class RowsAnswer {
  public:
   RowsAnswer(const Head& head, std::vector<std::string> types, std::int64_t limit)

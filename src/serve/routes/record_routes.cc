@@ -17,6 +17,7 @@ Response bad_name(std::string_view what, const std::string& name) {
                           std::string(what) + "; use up to 64 letters, digits and ._-");
 }
 
+// Benchmarks are a kind like others with a path of their own, which is older.
 class RecordRoutes {
  public:
   RecordRoutes(Router& router, const Subjects& subjects)

@@ -21,6 +21,7 @@ struct EmbeddedFile {
 // Ends with a file without a name.
 [[nodiscard]] const EmbeddedFile* embedded_web_files();
 
+// One file as it is sent: compressed if the client takes that, else content().
 struct WebFile {
   std::string path;  // "/app.js"; the page itself is "/index.html"
   std::string_view type;

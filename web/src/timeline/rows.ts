@@ -133,6 +133,7 @@ function isEmpty(track: Track): boolean {
   return track.kind === "samples" && track.events === 0;
 }
 
+// One pass over the tracks, which stand parents first: what is below a collapsed one is passed over.
 export function rowsOf(all: readonly Track[], shown: Shown): Row[] {
   const tracks = all.filter((track) => !isEmpty(track));
   const rows: Row[] = [];

@@ -265,6 +265,7 @@ function OnlyOne(): JSX.Element {
   );
 }
 
+// Which recordings are compared is in the address, like all that is chosen.
 export function Compare(): JSX.Element {
   const now = sides.value;
   if (!now) return <OnlyOne />;

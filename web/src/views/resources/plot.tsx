@@ -92,6 +92,8 @@ function useNear(holder: RefObject<HTMLElement | null>): boolean {
   return near;
 }
 
+// uPlot draws into an element that is its own: it is made anew where what it was made of changes, and destroyed with
+// the component.
 export function Plot({ picture, seen }: { picture: CounterPicture; seen: Camera }): JSX.Element {
   const [holder, size] = useSize<HTMLDivElement>();
   const plot = useRef<uPlot | null>(null);

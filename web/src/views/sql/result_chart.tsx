@@ -90,6 +90,7 @@ function drawBars(pen: Pen, width: number, table: TableData, chart: Chart, theme
   });
 }
 
+// Only where a column of numbers stands beside one to draw it by.
 export function ResultChart({ table, chart }: { table: TableData; chart: Chart }): JSX.Element {
   const theme = palette.value;
   const draw = useMemo(() => {
