@@ -353,9 +353,9 @@ FATHOM_COLD R lodged(R (*original)(A...), A... a) {
 
 template <const Spec& S, class R, class... A>
 FATHOM_COLD R unrecorded(R (*original)(A...), A... a) {
-  const Guise caller = guise(S.source);
-  if (caller == Guise::kLodger) return lodged<S>(original, a...);
-  if (caller == Guise::kStranger) return original(a...);
+  const Caller caller = caller_of(S.source);
+  if (caller == Caller::kLodger) return lodged<S>(original, a...);
+  if (caller == Caller::kStranger) return original(a...);
   if constexpr (S.effect == Effect::kCloses || S.effect == Effect::kReplaces) {
     constexpr int8_t kGoes = S.effect == Effect::kCloses ? S.fd : S.fd2;
     return unrecorded_close(argument<kGoes>(a...), [&] { return original(a...); });

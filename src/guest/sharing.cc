@@ -345,21 +345,21 @@ bool is_lodger() {
 
 bool in_program_watched() { return guest.live->alive != 0 && !is_stranger() && tls.outside == 0; }
 
-Guise guise(fathom_source source) {
+Caller caller_of(fathom_source source) {
   if (is_stranger()) {
     pass(source);
-    return Guise::kStranger;
+    return Caller::kStranger;
   }
   if (tls.vforks == 0 || guest.live->alive == 0 || guest.wanted[source] == 0)
-    return Guise::kProgram;
+    return Caller::kProgram;
   // A child of a lodger, on the same memory, is nobody that we keep account of.
-  if (tls.vforks == 1 && tls.thread != nullptr && tls.thread->lodging.on) return Guise::kLodger;
+  if (tls.vforks == 1 && tls.thread != nullptr && tls.thread->lodging.on) return Caller::kLodger;
   count_loss(source, FATHOM_LOSS_SHARED_MEMORY);
-  return Guise::kStranger;
+  return Caller::kStranger;
 }
 
 bool unseen(fathom_source source) {
-  if (guise(source) == Guise::kLodger) count_loss(source, FATHOM_LOSS_SHARED_MEMORY);
+  if (caller_of(source) == Caller::kLodger) count_loss(source, FATHOM_LOSS_SHARED_MEMORY);
   return false;
 }
 
@@ -380,7 +380,7 @@ uint32_t working_directory() {
   return __atomic_load_n(&guest.cwd, __ATOMIC_RELAXED);
 }
 
-OnBehalf::OnBehalf() : on_(tls.vforks != 0 && is_lodger()), lodger_() {
+AsMemoryOwner::AsMemoryOwner() : on_(tls.vforks != 0 && is_lodger()), lodger_() {
   if (!on_) return;
   Thread& block = *tls.thread;
   lodger_ = block;
@@ -388,7 +388,7 @@ OnBehalf::OnBehalf() : on_(tls.vforks != 0 && is_lodger()), lodger_() {
   write_switch(kCursors);
 }
 
-OnBehalf::~OnBehalf() {
+AsMemoryOwner::~AsMemoryOwner() {
   if (!on_) return;
   Thread& block = *tls.thread;
   block.lodging.host.run = block.run;

@@ -51,7 +51,7 @@ void EventCounts::adopt(pid_t process, const std::vector<perf::Event>& events) {
   counters_.emplace(TreeCounters::open(process, events));
   Result<perf::Counting> whole =
       perf::Counting::open(each_alone(counters_->events()), process, perf::Counting::Start::kExec,
-                           perf::Counting::Whom::kProcess);
+                           perf::Counting::Scope::kProcess);
   if (whole) of_program_.emplace(std::move(whole).value());
 }
 
@@ -124,7 +124,7 @@ void EventCounts::look_at_the_living() {
     if (found == looked_at_.end()) {
       Result<perf::Counting> counting =
           perf::Counting::open(each_alone(counters_->events()), process.pid,
-                               perf::Counting::Start::kNow, perf::Counting::Whom::kProcess);
+                               perf::Counting::Start::kNow, perf::Counting::Scope::kProcess);
       if (!counting) continue;
       counting->enable();
       found = looked_at_.emplace(process, std::move(counting).value()).first;
