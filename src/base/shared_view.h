@@ -32,7 +32,7 @@ class SharedView {
   // Looks at the file again, which has its size again: nothing is missing then.
   Status map_again(int fd);
   // Pages that were looked at are no longer part of our memory, until they are again.
-  void rest() const;
+  void drop_pages() const;
 
  private:
   void swap(SharedView& other) noexcept;

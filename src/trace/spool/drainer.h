@@ -135,10 +135,11 @@ class Drainer {
   Status scan_existing();
   Status keep_files();
   Status refresh_pools();
-  void look_after(Pool& pool);
-  void listen();
+  void mend_if_cut(Pool& pool);
+  // Owners on another machine, or in a pid namespace that cannot be seen from here.
+  void hear_of_unseen_owners();
   Status note(const std::string& entry);
-  void see_owners(Pool& pool);
+  void note_owners(Pool& pool);
   Life creator_life(const Pool& pool) const;
   Life pool_life(const Pool& pool) const;
   Life owner_life(const Pool& pool, std::uint32_t index, const Pid& pid) const;
@@ -152,8 +153,10 @@ class Drainer {
   Status ensure_definitions();
   [[nodiscard]] Chunk chunk_of(const Pool& pool, std::uint32_t index) const;
   [[nodiscard]] bool has_log(std::uint64_t n) const;
-  void rest(const Pool& pool) const {
-    if (many_) pool.rest();
+  // Gives back what was looked at, where all pools together may be more than fits into memory: they
+  // are when nobody drained for long.
+  void shed_pages(const Pool& pool) const {
+    if (sheds_pages_) pool.drop_pages();
   }
 
   Spool* spool_;
@@ -161,10 +164,10 @@ class Drainer {
   std::map<std::string, Pool> pools_;       // by path
   std::optional<std::uint64_t> last_live_;  // live_state().bytes after the last pass
   bool several_spaces_ = false;             // owners in more than one pid namespace were seen
-  bool many_ = false;                       // more bytes than should be in memory at a time
+  bool sheds_pages_ = false;                // pools are more than should be in memory at a time
   std::set<ChunkName> logged_;              // in a log, but not yet freed
   std::set<std::string> unreadable_;        // pools that are damaged
-  std::set<std::string> shut_;              // pools that we may not open: perhaps not yet
+  std::set<std::string> denied_;            // pools that we may not open: perhaps not yet
   std::set<std::string> copies_;            // pools that are copies of others
   PoolLosses gone_losses_;
   RunPage page_;

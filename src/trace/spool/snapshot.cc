@@ -56,7 +56,7 @@ class SnapshotReader {
   };
 
   void rest(const PoolFile* next) {
-    if (last_ != nullptr) last_->rest();
+    if (last_ != nullptr) last_->close();
     last_ = next;
   }
 
@@ -104,7 +104,7 @@ class SnapshotReader {
       } else if (pool.error().code == Code::kNotFound) {
         unready_.push_back(name);
       } else if (pool.error().code == Code::kDenied) {
-        taken_.shut_++;
+        taken_.denied_++;
       } else {
         taken_.damage(name, pool.error().message);
       }
@@ -127,7 +127,7 @@ class SnapshotReader {
       measured_.push_back(measured);
       taken_.limits_[measured.name] = pool.records_size(segment.progress);
     }
-    pool.rest();
+    pool.close();
   }
 
   void take_segment(const PoolFile& pool, const Measured& measured) {
@@ -157,7 +157,7 @@ class SnapshotReader {
 
   static bool is_recycled(const PoolFile& pool, const Measured& measured) {
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    pool.rest();
+    pool.close();
     fathom_segment now{};
     return !pool.read_segment(measured.index, now) || now.generation != measured.name.generation;
   }
@@ -233,7 +233,7 @@ std::span<const std::uint8_t> Snapshot::load(const Piece& piece,
   fathom_segment now{};
   const bool whole = pool.read_records(piece.name.index, piece.all_bytes, memory);
   const bool there = pool.read_segment(piece.name.index, now);
-  pool.rest();
+  pool.close();
   if (whole && there && now.generation == piece.name.generation) return memory;
   changed_ = true;
   return {};
@@ -356,7 +356,7 @@ std::vector<Loss> Snapshot::losses() const {
   std::vector<Loss> losses = losses_.losses(spool_);
   if (!damaged_.empty())
     losses.push_back({"", "damaged file in the spool", static_cast<std::int64_t>(damaged_.size())});
-  if (shut_ > 0) losses.push_back({"", kShutPool, shut_});
+  if (denied_ > 0) losses.push_back({"", kDeniedPool, denied_});
   if (refused_ > 0) losses.push_back({"", kNoPool, refused_});
   return losses;
 }
