@@ -29,6 +29,25 @@ ThreadId thread_of(const perf::SampleId& id) {
   return {static_cast<std::int32_t>(id.pid), static_cast<std::int32_t>(id.tid)};
 }
 
+// Whose record it is: the process that has to be recorded for it to be taken. A record of a new
+// task (fork, clone) is its maker's, for nothing is known of the new one yet. Records of names,
+// mappings and ends say themselves whom they mean; all others are of the task that ran when they
+// were written.
+std::int32_t subject_of(const perf::Record& record) {
+  std::uint32_t pid = record.id.pid;
+  if (const auto* task = std::get_if<perf::Task>(&record.body))
+    pid = task->is_exit ? task->pid : task->parent;
+  if (const auto* comm = std::get_if<perf::Comm>(&record.body)) pid = comm->pid;
+  if (const auto* mapping = std::get_if<perf::Mapping>(&record.body)) pid = mapping->pid;
+  return static_cast<std::int32_t>(pid);
+}
+
+// Of a ring or a CPU: a loss there may be anybody's.
+bool speaks_of_nobody(const perf::Record& record) {
+  return std::holds_alternative<perf::Lost>(record.body) ||
+         std::holds_alternative<perf::Throttle>(record.body);
+}
+
 }  // namespace
 
 CpuRows::CpuRows(const CpuRowsOptions& options)
@@ -38,23 +57,28 @@ CpuRows::CpuRows(const CpuRowsOptions& options)
       account_(strings_.code(trace::kOnCpu), strings_.code(trace::kOffCpu)) {}
 
 bool CpuRows::is_recorded(const perf::Record& record) {
-  std::uint32_t whose = record.id.pid;
-  const auto* task = std::get_if<perf::Task>(&record.body);
-  const auto* comm = std::get_if<perf::Comm>(&record.body);
-  if (task != nullptr) whose = task->is_exit ? task->pid : task->parent;
-  if (comm != nullptr) whose = comm->pid;
-  if (const auto* mapping = std::get_if<perf::Mapping>(&record.body)) whose = mapping->pid;
-  const auto pid = static_cast<std::int32_t>(whose);
+  const std::int32_t pid = subject_of(record);
   if (left_.contains(pid)) {
-    const auto tid = static_cast<std::int32_t>(task != nullptr ? task->tid : 0);
-    if (task != nullptr && !task->is_exit) left_.insert(static_cast<std::int32_t>(task->pid));
-    if (task != nullptr && task->is_exit && tid == pid) left_.erase(pid);
+    follow_left(record);
     return false;
   }
-  const bool speaks_of_nobody = std::holds_alternative<perf::Lost>(record.body) ||
-                                std::holds_alternative<perf::Throttle>(record.body);
-  if (!chooses_ || processes_.contains(pid) || speaks_of_nobody) return true;
+  if (!chooses_ || processes_.contains(pid) || speaks_of_nobody(record)) return true;
+  // Of the whole machine, one that is not known yet may be chosen by the program that it becomes.
+  const auto* comm = std::get_if<perf::Comm>(&record.body);
   return comm != nullptr && comm->is_exec && chooses_(pid);
+}
+
+// Children of a process that was left are left, too. The end of its first thread is taken for that
+// of the process, which it nearly always is: its number may soon be another one's.
+void CpuRows::follow_left(const perf::Record& record) {
+  const auto* task = std::get_if<perf::Task>(&record.body);
+  if (task == nullptr) return;
+  const auto pid = static_cast<std::int32_t>(task->pid);
+  if (!task->is_exit) {
+    left_.insert(pid);
+  } else if (task->tid == task->pid) {
+    left_.erase(pid);
+  }
 }
 
 void CpuRows::take(const perf::Record& record, SampleOf of) {
