@@ -11,6 +11,9 @@
 
 namespace fathom {
 
+// Owns the mapping, not the file. A view is one thread's; the signal may come in any thread that
+// touches the memory. map() fails where the file cannot be mapped or there are as many views as the
+// handler has places for.
 class SharedView {
  public:
   // The first `bytes` of the file. The descriptor is not needed afterwards.

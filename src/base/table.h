@@ -31,6 +31,7 @@ struct Value {
 // How a column is shown to people; JSON and CSV carry the plain value whatever it says.
 enum class Measure : std::uint8_t { kNone, kNanoseconds, kBytes, kCount, kPercent };
 
+// A name, and how it is shown where people read.
 struct Column {
   std::string name;
   Measure measure = Measure::kNone;
@@ -39,6 +40,7 @@ struct Column {
   std::uint8_t rank = 0;
 };
 
+// A whole result in memory: every row has a value for each column.
 struct Table {
   std::string title;
   std::vector<Column> columns;

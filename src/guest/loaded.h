@@ -11,6 +11,7 @@
 
 namespace fathom::guest {
 
+// One object as the loader lists it. Points into the loader's own memory: valid during the visit.
 struct Loaded {
   uintptr_t base;
   const ElfW(Dyn) * dynamic;

@@ -42,6 +42,7 @@ struct SampleId {
   std::uint32_t cpu = 0;
 };
 
+// SAMPLE: what a thread was doing when the event came.
 struct Sample {
   std::uint64_t ip = 0;
   std::uint64_t address = 0;
@@ -71,6 +72,7 @@ struct Mapping {  // MMAP, MMAP2
   std::string_view file;
 };
 
+// COMM: a thread has another name, by exec or by its own will.
 struct Comm {
   std::uint32_t pid = 0;
   std::uint32_t tid = 0;
@@ -104,12 +106,14 @@ struct Throttle {  // THROTTLE, UNTHROTTLE
   bool ends = false;
 };
 
+// NAMESPACES: those that a process is in, when it begins or changes them.
 struct Namespaces {
   std::uint32_t pid = 0;
   std::uint32_t tid = 0;
   Words links;  // device and inode of each, in the kernel's order (net, uts, ipc, pid, user, …)
 };
 
+// KSYMBOL: code that the kernel makes at run time (BPF programs, trampolines) came or went.
 struct KernelSymbol {
   std::uint64_t address = 0;
   std::uint32_t length = 0;
@@ -127,10 +131,12 @@ struct Tally {
   std::uint64_t running = 0;  // ns that it was
 };
 
+// A type that nothing is made of here.
 struct Other {
   std::uint32_t type = 0;
 };
 
+// One record of a ring. Owns nothing: texts and words point into the bytes that were read.
 struct Record {
   std::uint16_t misc = 0;  // PERF_RECORD_MISC_*: the CPU's mode among them
   SampleId id;

@@ -66,6 +66,7 @@ struct Recording {
                                 Need need = Need::kEvents);
 };
 
+// What the packer of somebody else's run is to know.
 struct RecoverOptions {
   NameResolver resolver;
   std::string library;

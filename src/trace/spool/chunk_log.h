@@ -40,6 +40,7 @@ enum class EntryKind : std::uint32_t {
   kLives = 7,
 };
 
+// One entry. Its bytes are those that were read or are to be written: owned by neither.
 struct LogEntry {
   EntryKind kind = EntryKind::kChunk;
   ChunkName name;

@@ -32,6 +32,7 @@ inline constexpr std::uint64_t kLogBytes = std::uint64_t{16}
                                            << 20;  // a log is packed into one Parquet file
 inline constexpr std::uint64_t kLargestDrained = 4 * kLogBytes;  // no log is: it is read whole
 
+// What one pass did and found.
 struct DrainResult {
   std::uint64_t chunks = 0;
   std::uint64_t bytes = 0;
@@ -53,6 +54,9 @@ struct LogEnd {
   bool operator==(const LogEnd&) const = default;
 };
 
+// Owns the mappings of all pools, the logs that it writes and the journal; points to the Spool,
+// which outlives it. A pass fails as a whole only where files of the spool can neither be listed
+// nor made again: a log that cannot be written is `trouble` of the result, and loses nothing.
 class Drainer {
  public:
   // `first_log` is above every n that a log or an events file has.

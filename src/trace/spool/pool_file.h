@@ -15,6 +15,8 @@
 
 namespace fathom::trace {
 
+// Owns a descriptor that comes and goes (close). A file that is cut, exchanged or removed meanwhile
+// reads as if it ended there: false, never an Error after open().
 class PoolFile {
  public:
   // kNotFound: not ready yet, or gone. kCorrupt, kUnsupported: see check_pool.

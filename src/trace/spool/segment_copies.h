@@ -14,6 +14,7 @@
 
 namespace fathom::trace {
 
+// One segment as it was at the look. Owns its bytes; the schema is the spool's.
 struct SegmentCopy {
   ChunkName name;
   const Schema* schema = nullptr;

@@ -167,6 +167,9 @@ inline constexpr char kDefinitionsLog[] = "definitions.log";
 
 class Snapshot;
 
+// The directory of a run with its files by their names: what is there, and what belongs to this
+// run. Owns the schemas that chunks point to. It reads and lists; Drainer and Snapshot are what
+// goes through it. One thread at a time, but for files().
 class Spool {
  public:
   // `directory` is the spool's own. kNotFound without a run.header, kCorrupt with a bad one,

@@ -44,6 +44,7 @@ class FakeMemory final : public ForeignMemory {
   std::map<std::uint64_t, std::byte> bytes_;
 };
 
+// Owns its memory, which its reader reads as it would another process's.
 class FakePython {
  public:
   static constexpr std::uint64_t kCodeType = 0x1000;
