@@ -25,6 +25,7 @@ std::vector<perf::EventGroup> each_alone(const std::vector<perf::Event>& events)
   std::vector<perf::EventGroup> groups;
   for (const perf::Event& event : events) {
     groups.push_back({{event}});
+    // Values are scaled once, when they are told.
     groups.back().events[0].scale = 1;
   }
   return groups;
@@ -136,6 +137,7 @@ void EventCounts::look_at_the_living() {
   }
 }
 
+// Called by the thread that reads the rings; drain() comes from another one.
 void EventCounts::tell(std::vector<CountRow> rows) {
   for (CountRow& row : rows) row.value *= counters_->events()[row.event].scale;
   const std::scoped_lock lock(mutex_);

@@ -75,8 +75,10 @@ static struct block* new_block(struct site* site, PyObject* given) {
 
 static struct block* idle;
 
+/* A module that is made again in another interpreter must not find objects of the one before. */
 void block_forget(void) { idle = NULL; }
 
+/* Where nothing records, every `with` gets the same object, and costs no memory. */
 static PyObject* idle_block(void) {
   if (idle == NULL) idle = new_block(NULL, NULL);
   Py_XINCREF(idle);

@@ -29,6 +29,8 @@ Decoder::Rows::Rows(Decoder& decoder, Strings& strings)
   summary.bound(strings);
 }
 
+// One set for each schema, by its address: schemas live as long as their spool. Without a schema
+// only kinds of the format itself are known.
 const Decoder::Rows::Plans& Decoder::Rows::plans(const Schema* schema) {
   const auto known = plans_.find(schema);
   if (known != plans_.end()) return known->second;
@@ -115,6 +117,7 @@ bool Decoder::Rows::step(const RecordHead& head, ByteReader& fields) {
   }
 }
 
+// Damaged times end the run: sums of them would be nonsense that nobody notices.
 bool Decoder::Rows::times(const RecordHead& head, std::int64_t& ts, std::int64_t& dur) {
   const std::int64_t end = decoder_.clock_.ns(head.end);
   ts = head.duration == 0 ? end : decoder_.clock_.ns(head.end - head.duration);
@@ -202,6 +205,7 @@ bool Decoder::Rows::counter(const RecordHead& head, ByteReader& fields) {
   return true;
 }
 
+// Calls that a thread added up itself (guest/sums.h): rows of intervals, and no events.
 bool Decoder::Rows::sums(ByteReader& fields) {
   std::uint16_t kind = 0;
   fathom_sums read{};
