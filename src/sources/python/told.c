@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Arguments of a call that are told with it (DFTracer's image_idx, step, epoch): they go straight
+// Arguments of a call that are told with it: they go straight
 // into the recording, and no dict is made of a call. Which ones is settled when the function is
 // decorated, by place and by name. What fails here is none of the program's business: an attribute
 // that raises, a text that cannot be made, is left out, and the exception is cleared.
