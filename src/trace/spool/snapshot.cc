@@ -37,10 +37,11 @@ class SnapshotReader {
     measure_logs();
     for (const Measured& measured : measured_) {
       const PoolFile& pool = taken_.pools_[measured.pool];
-      if (&pool != last_) rest(&pool);
+      // A run may have more pools than a process may have descriptors: one is open at a time.
+      if (&pool != last_) go_on_to(&pool);
       take_segment(pool, measured);
     }
-    rest(nullptr);
+    go_on_to(nullptr);
     add_new_logs();
     if (undisturbed_ && !taken_.owners_alive) find_cut_files();
     return std::move(taken_);
@@ -55,7 +56,7 @@ class SnapshotReader {
     std::uint64_t progress;
   };
 
-  void rest(const PoolFile* next) {
+  void go_on_to(const PoolFile* next) {
     if (last_ != nullptr) last_->close();
     last_ = next;
   }
@@ -148,13 +149,16 @@ class SnapshotReader {
       piece.all_bytes = memory_.size();
       piece.rows_bytes = std::min(rows, piece.all_bytes);
     }
+    // What was read may be half of one fill and half of the next.
     if (!undisturbed_ && is_recycled(pool, measured)) return;
     const bool written = look_at_owner(pool, measured, later);
     piece.head = first_switch({memory_, piece.schema});
+    // What nobody changes can be read again when it is wanted.
     if (written || !undisturbed_) keep_copy(piece);
     taken_.pieces_.push_back(std::move(piece));
   }
 
+  // The bytes first, then whose they are: closing the pool makes the next reading a new one.
   static bool is_recycled(const PoolFile& pool, const Measured& measured) {
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     pool.close();
@@ -188,6 +192,7 @@ class SnapshotReader {
       taken_.in_flight.push_back({pid, segment.owner_tid, key, kind, segment.in_call_since,
                                   pool.header().schema_hash, alive});
     }
+    // Without a pid it was handed on, and anybody may take it up.
     return alive || pid == 0;
   }
 
