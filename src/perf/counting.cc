@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Each event is read by itself: an inherited group cannot be read as one on most kernels, and its
-// members run at the same times all the same.
+// members run at the same times all the same. Where the CPU has fewer counters than events, the
+// kernel lets them take turns, and what was counted is scaled by the share of the time; `coverage`
+// says how much of it that was.
 #include "perf/counting.h"
 
 #include <sys/ioctl.h>
@@ -142,6 +144,7 @@ Count Counting::read_one(const Counter& counter) const {
     sum.running += reading.running;
     const auto value = static_cast<double>(reading.value);
     if (reading.running > 0 && reading.running < reading.enabled) {
+      // Thread by thread: each had turns of its own.
       scaled += value * static_cast<double>(reading.enabled) / static_cast<double>(reading.running);
     } else {
       scaled += value;
@@ -169,6 +172,7 @@ std::size_t Counting::opened() const {
       std::ranges::count_if(counters_, [](const Counter& counter) { return !counter.refused; }));
 }
 
+// What could be changed is worth more than what this machine has not.
 Error Counting::why_none() const {
   const Counter* told = nullptr;
   for (const Counter& counter : counters_) {
