@@ -25,8 +25,8 @@ struct told {
 
 bool told_is_on(const struct told* told) { return told->marker == NULL || told->marker->on; }
 
-/* Names of keywords are nearly always the very objects of the code, so that comparing pointers is
- * enough. */
+// Names of keywords are nearly always the very objects of the code, so that comparing pointers is
+// enough.
 static PyObject* by_keyword(PyObject* name, PyObject* const* values, PyObject* names) {
   const Py_ssize_t count = names != NULL ? PyTuple_GET_SIZE(names) : 0;
   for (Py_ssize_t i = 0; i < count; i++) {
