@@ -59,6 +59,7 @@ enum class Measure : uint8_t {
 // Which stream a call of stdio uses.
 enum class Stream : uint8_t { kArgument, kIn, kOut, kErr };
 
+// A row of a table of calls, as a constant that `traced` is compiled for.
 struct Spec {
   const char* name;   // the plain name, as SQL shows it
   const char* entry;  // the entry point

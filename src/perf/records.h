@@ -56,6 +56,7 @@ struct Sample {
   bool stack_ends = false;           // its memory ended there: more had been asked for
 };
 
+// A file, or memory, that a process maps from now on.
 struct Mapping {  // MMAP, MMAP2
   std::uint32_t pid = 0;
   std::uint32_t tid = 0;
@@ -80,6 +81,7 @@ struct Comm {
   std::string_view name;
 };
 
+// A process or thread began or ended.
 struct Task {  // FORK, EXIT
   std::uint32_t pid = 0;
   std::uint32_t parent = 0;
@@ -89,6 +91,7 @@ struct Task {  // FORK, EXIT
   bool is_exit = false;
 };
 
+// A thread came onto a CPU, or left it.
 struct Switch {  // SWITCH, SWITCH_CPU_WIDE; whose is in the SampleId
   bool is_out = false;
   bool preempted = false;       // it could have gone on
@@ -96,11 +99,13 @@ struct Switch {  // SWITCH, SWITCH_CPU_WIDE; whose is in the SampleId
   std::uint32_t other_tid = 0;
 };
 
+// Records for which the ring had no room.
 struct Lost {  // LOST, LOST_SAMPLES
   std::uint64_t count = 0;
   bool samples = false;  // before there was a record of them
 };
 
+// Sampling was too dear for the kernel, which stops it for a moment.
 struct Throttle {  // THROTTLE, UNTHROTTLE
   std::uint64_t time = 0;
   bool ends = false;

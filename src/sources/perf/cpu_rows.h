@@ -24,6 +24,7 @@
 
 namespace fathom::sources {
 
+// What holds for a whole recording.
 struct CpuRowsOptions {
   std::int64_t start_monotonic_ns = 0;  // where ts is 0
   std::string event;                    // what ticks

@@ -72,6 +72,7 @@ class ChunkLog {
   std::uint64_t size_ = 0;
 };
 
+// What reading a log through came to.
 struct LogScan {
   std::uint64_t sound_bytes = 0;    // up to the end of the last sound entry
   std::uint64_t damaged_bytes = 0;  // skipped in between or behind

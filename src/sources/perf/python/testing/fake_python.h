@@ -17,6 +17,7 @@
 
 namespace fathom::sources::testing {
 
+// Bytes at addresses; what was not put cannot be read.
 class FakeMemory final : public ForeignMemory {
  public:
   bool read(std::uint64_t address, std::span<std::byte> to) override {
