@@ -81,6 +81,7 @@ Loss loss_of(std::size_t source, std::size_t reason, const Spool* spool) {
 }  // namespace
 
 // Those of the kernel's layers are in sources/ebpf/rows.cc.
+// Whether events are missing, or only something about them.
 bool hides_events(const Loss& loss) {
   return loss.reason != reason_text({}, FATHOM_LOSS_TEXT_CUT) &&
          loss.reason != reason_text({}, FATHOM_LOSS_UNASKED) &&
@@ -123,6 +124,7 @@ void PoolLosses::add(std::span<const std::uint8_t> entry) {
   add(header);
 }
 
+// As short as older recorders read it, wherever that holds all.
 std::string PoolLosses::encode() const {
   fathom_run_shared shared{};
   shared.runs = runs_;
