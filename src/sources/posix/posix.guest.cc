@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Layer posix: the hooks of the table, and those that no row can describe: calls whose meaning
-// depends on an argument (fcntl), calls with two descriptors, directories, asynchronous requests, and
-// all that make or become a process. Each does by hand what `traced` (guest/call.h) does by the table.
+// depends on an argument (fcntl), calls with two descriptors, directories, asynchronous requests,
+// and all that make or become a process. Each does by hand what `traced` (guest/call.h) does by the
+// table.
 #include <aio.h>
 #include <dirent.h>
 #include <fcntl.h>

@@ -61,7 +61,7 @@ bool Decoder::Rows::read_field(const Plan::Op& op, unsigned flags, ByteReader& f
       return fields.signed_number(run_.last.fd);
     case FieldKind::kFile:
       call.has_file = true;
-      return (flags & FATHOM_FLAG_SAME) != 0 || read_file(fields);
+      return (flags & FATHOM_FLAG_SAME) != 0 || take_file(fields);
     case FieldKind::kOffset:
       return read_offset(fields, call);
     case FieldKind::kSize:
@@ -101,7 +101,7 @@ bool Decoder::Rows::read_field(const Plan::Op& op, unsigned flags, ByteReader& f
 }
 
 // Another file than in the record before: offsets begin anew.
-bool Decoder::Rows::read_file(ByteReader& fields) {
+bool Decoder::Rows::take_file(ByteReader& fields) {
   LastFile& last = run_.last;
   last.stop = 0;
   if (!fields.number(last.id)) return false;

@@ -168,7 +168,7 @@ class Decoder::Rows {
   // record_fields.cc: each is false where the bytes end too early.
   bool read_call(const Plan& plan, unsigned flags, ByteReader& fields, Call& call);
   bool read_field(const Plan::Op& op, unsigned flags, ByteReader& fields, Call& call);
-  bool read_file(ByteReader& fields);
+  bool take_file(ByteReader& fields);
   bool read_work(FieldKind kind, ByteReader& fields, Call& call);
   bool read_offset(ByteReader& fields, Call& call);
   bool read_argument(const Plan::Op& op, ByteReader& fields, Call& call);
