@@ -85,6 +85,7 @@ void FollowedLives::begin_thread(const fathom_process_record& record) {
 
 bool FollowedLives::end_thread(const fathom_process_record& record) {
   const bool is_known = threads_.contains({record.pid, record.tid});
+  // Nobody knows since when it was there.
   if (!is_known && record.since == 0) return false;
   if (!is_known) begin_thread(record);
   const auto found = threads_.find({record.pid, record.tid});
@@ -120,6 +121,7 @@ void FollowedLives::forked(const fathom_process_record& record) {
   Life life;
   begin(record, life);
   if (const auto parent = alive_.find(record.parent); parent != alive_.end()) {
+    // Until it execs it is the same program.
     life.row.name = parent->second.row.name;
     life.row.command = parent->second.row.command;
     life.row.rank = parent->second.row.rank;
@@ -146,6 +148,7 @@ void FollowedLives::execed(const fathom_process_record& record) {
   if (rank != trace::kNull) life.row.rank = rank;  // else its parent's
 }
 
+// A process has ended when the last of its threads has that was seen to begin.
 void FollowedLives::exited(const fathom_process_record& record) {
   const bool was_counted = end_thread(record);
   const auto found = alive_.find(record.pid);

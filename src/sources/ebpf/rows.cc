@@ -173,6 +173,7 @@ void RowMaker::add_losses(std::span<const std::uint64_t> counts) {
   for (std::uint32_t layer = 0; layer < FATHOM_BPF_LAYERS; ++layer) {
     const std::uint64_t entered = counts[FATHOM_BPF_COUNTER(layer, FATHOM_ENTERED)];
     const std::uint64_t returned = counts[FATHOM_BPF_COUNTER(layer, FATHOM_RETURNED)];
+    // Calls that began and did not end: what is left of them at finish() is a loss.
     unreturned_[layer] = entered - std::min(entered, returned);
   }
   for (std::uint32_t layer = 0; layer <= FATHOM_BPF_LAYERS; ++layer) {
@@ -281,6 +282,7 @@ trace::EventRow RowMaker::event_of(const fathom_call_record& call, trace::String
 
 trace::IntervalRow RowMaker::interval_of(const SumOfCalls& one, trace::Strings& strings) const {
   trace::IntervalRow row;
+  // Intervals count from when the kernel's half was loaded.
   row.ts = static_cast<std::int64_t>(one.key.interval) * options_.interval_ns - shift_;
   row.width = options_.interval_ns;
   row.pid = static_cast<std::int32_t>(one.key.pid);

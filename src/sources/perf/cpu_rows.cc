@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
+// The kernel's records become rows in the order of their times; each kind has a take() of its own.
 // A program that another one becomes (exec) is a row of its own, of processes and of threads, as
-// everywhere in a recording.
+// everywhere in a recording. Records may be missing where a ring was full: what is not known to
+// have begun begins with what is heard of it first.
 #include "sources/perf/cpu_rows.h"
 
 #include <algorithm>
@@ -193,6 +195,7 @@ void CpuRows::take(const perf::SampleId& id, const perf::Task& task) {
   const ThreadId thread{pid, static_cast<std::int32_t>(task.tid)};
   if (task.is_exit) return end_thread(thread, ts(id.time));
   const auto found = processes_.find(pid);
+  // A thread that was made while /proc was read may be known from there already.
   const bool was_found = found != processes_.end() && found->second.looked != trace::kNull &&
                          ts(id.time) <= found->second.looked && account_.knows(thread);
   if (was_found) return;  // when /proc was read, after it was made
@@ -289,6 +292,7 @@ void CpuRows::cut(std::int64_t monotonic_ns, trace::Strings& strings, trace::Hos
 }
 
 void CpuRows::begin_anew(std::int64_t start_monotonic_ns, std::int64_t now) {
+  // Those that go on begin again in the new recording, as if they had been found now.
   const std::int64_t shift = start_monotonic_ns - options_.start_monotonic_ns;
   options_.start_monotonic_ns = start_monotonic_ns;
   frames_.begin_anew();
