@@ -3,10 +3,12 @@
 """Checks what every source file owes the house: a licence line, and a size that can be read.
 
 More than 400 lines are mentioned, more than 800 are an error. Files of the product in C, C++ and TypeScript say
-after the licence line what they do, why they are files of their own, or what to read next.
+after the licence line what they do, why they are files of their own, or what to read next. No file points readers to
+something that the repository does not have: a section of a design document, or a link that leads out of it.
 usage: tools/check_files.py
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -25,15 +27,35 @@ OF_TESTS = re.compile(r"(_(test|bench|fuzz)\.cc|\.test\.tsx?)$|/(tests|testing)/
 SKIPPED = re.compile(r"^\s*(#pragma once)?\s*$")
 FOR_TOOLS = re.compile(r"^(//|/\*)\s*(NOLINT|clang-format|eslint-|@ts-)")
 
+# What no reader of the repository has.
+OF_A_DESIGN = re.compile(r"\bDESIGN(\.md)?\b\W{1,4}(section|chapter|law|§)")
+LINK = re.compile(r"\]\(([^)\s:#]+)[^)\s:]*\)")
+OF_CHECKS = ("tools/check_files.py", "tools/checks_test.py")
 
-def source_files() -> Iterator[Path]:
-    """The repository's own source files, new ones too."""
+
+def own_files() -> Iterator[Path]:
+    """The repository's own files, new ones too."""
     command = ["git", "-C", str(ROOT), "ls-files", "-co", "--exclude-standard", "-z"]
     listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    for name in filter(None, listed.split("\0")):
-        path = ROOT / name
-        if path.suffix in SOURCES and path.is_file():
-            yield path
+    yield from (ROOT / name for name in filter(None, listed.split("\0")) if (ROOT / name).is_file())
+
+
+def leads_out(name: str, target: str) -> bool:
+    place = Path(name).parent / target
+    return target.startswith("/") or os.path.normpath(place).startswith("..")
+
+
+def far_references(name: str, text: str) -> Iterator[str]:
+    if name in OF_CHECKS:
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        if OF_A_DESIGN.search(line):
+            yield f"line {number}: a section of DESIGN, which no reader has; say the fact, or name a page of docs/"
+        if not name.endswith(".md"):
+            continue
+        for target in LINK.findall(re.sub(r"`[^`]*`", "", line)):
+            if leads_out(name, target):
+                yield f"line {number}: {target} leads out of the repository"
 
 
 def has_opening_comment(lines: List[str]) -> bool:
@@ -61,14 +83,16 @@ def problems_of(name: str, lines: List[str]) -> Iterator[str]:
 def main() -> int:
     failures = 0
     count = 0
-    for path in source_files():
-        count += 1
-        lines = path.read_text(errors="replace").splitlines()
+    for path in own_files():
+        text = path.read_text(errors="replace")
+        lines = text.splitlines()
         name = path.relative_to(ROOT).as_posix()
-        for problem in problems_of(name, lines):
+        is_source = path.suffix in SOURCES
+        count += is_source
+        for problem in [*far_references(name, text), *(problems_of(name, lines) if is_source else ())]:
             print(f"{name}: {problem}")
             failures += 1
-        if WANTED_LINES < len(lines) <= MOST_LINES:
+        if is_source and WANTED_LINES < len(lines) <= MOST_LINES:
             print(f"{name}: warning: {len(lines)} lines; {WANTED_LINES} are wanted")
     print(f"check_files: {count} files, {failures} problems")
     return 1 if failures else 0

@@ -62,6 +62,20 @@ class Files(unittest.TestCase):
         self.check("tools/x.py", ["import sys"], False)
         self.check("tools/x.py", ["# SPDX-License-Identifier: MIT"] * 801, False)
 
+    def check_references(self, name: str, text: str, allowed: bool) -> None:
+        found = list(check_files.far_references(name, text))
+        self.assertEqual(not found, allowed, f"{name}: {text}: {found}")
+
+    def test_references_out_of_the_repository(self) -> None:
+        self.check_references("src/x.h", "// As DESIGN section 5.3 fixes it.", False)
+        self.check_references("src/x.h", "// Rules (DESIGN, law 1)", False)
+        self.check_references("src/x.h", "// DESIGN.md, section 4", False)
+        self.check_references("src/x.h", "// docs/stat.md (JSON) has its keys. A DESIGN is a word.", True)
+        self.check_references("docs/x.md", "[there](../src/README.md#a), [page](https://example.org/x)", True)
+        self.check_references("docs/x.md", "see [there](../../notes.md)", False)
+        self.check_references("docs/x.md", "see [there](/work/notes.md)", False)
+        self.check_references("docs/x.md", "`[x](../../y)` is code", True)
+
     def test_opening_comment(self) -> None:
         self.check("src/base/x.cc", [self.LICENCE, "// Reads it.", '#include "x.h"'], True)
         self.check("src/base/x.cc", [self.LICENCE, '#include "x.h"', "// Reads it."], False)

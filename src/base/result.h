@@ -43,7 +43,7 @@ struct Error {
   }
 };
 
-// The exit status that DESIGN section 5 fixes.
+// The exit status of the program: 2 for what was typed wrongly, 3 for every other failure.
 constexpr int exit_status(Code code) { return code == Code::kUsage ? 2 : 3; }
 
 struct Unit {};

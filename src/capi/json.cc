@@ -95,22 +95,6 @@ void write_insight(JsonWriter& json, const analysis::Insight& insight) {
   json.end_object();
 }
 
-const char* measure_name(Measure measure) {
-  switch (measure) {
-    case Measure::kNone:
-      return "";
-    case Measure::kNanoseconds:
-      return "ns";
-    case Measure::kBytes:
-      return "bytes";
-    case Measure::kCount:
-      return "count";
-    case Measure::kPercent:
-      return "percent";
-  }
-  return "";
-}
-
 void write_table(JsonWriter& json, const Table& table) {
   json.begin_object();
   json.key("title").value(table.title);
@@ -118,7 +102,7 @@ void write_table(JsonWriter& json, const Table& table) {
   for (const Column& column : table.columns) json.value(column.name);
   json.end_array();
   json.key("measures").begin_array();
-  for (const Column& column : table.columns) json.value(measure_name(column.measure));
+  for (const Column& column : table.columns) json.value(unit_of(column.measure));
   json.end_array();
   write_rows(json.key("rows"), table);
   json.key("note").value(table.note);

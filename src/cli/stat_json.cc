@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The result as one object for programs, with the keys that DESIGN section 5.3 fixes.
+// The result as one object for programs. docs/stat.md (JSON) has its keys.
 #include "cli/stat_text.h"
 
 namespace fathom::cli {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The in-process half: what a thread needs to write records, and the process-wide state behind it.
 //
-// Rules of this world (DESIGN, law 1): nothing here throws, allocates from the program's heap,
-// waits without bound, prints, leaves a descriptor open or changes errno. Whatever is missing makes
-// a hook pass straight through, and is counted.
+// Rules of this world (the first law of ARCHITECTURE.md): nothing here throws, allocates from the
+// program's heap, waits without bound, prints, leaves a descriptor open or changes errno. Whatever
+// is missing makes a hook pass straight through, and is counted.
 //
 // Threads: everything in Tls belongs to its thread alone. Signals: a handler may interrupt a thread
 // anywhere and come back here; a thread that is writing a record has Tls::writing set, and the

@@ -75,22 +75,6 @@ std::vector<std::string> keys_of(std::span<const Table> tables) {
   return keys;
 }
 
-std::string_view unit_of(Measure measure) {
-  switch (measure) {
-    case Measure::kNone:
-      return "";
-    case Measure::kNanoseconds:
-      return "ns";
-    case Measure::kBytes:
-      return "bytes";
-    case Measure::kCount:
-      return "count";
-    case Measure::kPercent:
-      return "percent";
-  }
-  return "";
-}
-
 bool has_unit(const Column& column) { return column.measure != Measure::kNone; }
 
 // By table and column: what numbers are in. Texts, and numbers that are only names, have no unit.

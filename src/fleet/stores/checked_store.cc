@@ -14,7 +14,8 @@
 namespace fathom::fleet {
 namespace {
 
-// A benchmark, as DESIGN section 5.4 has it. What else it holds is kept.
+// A benchmark: its command, and its runs as docs/stat.md (JSON) has them. What else it holds is
+// kept.
 constexpr char kBenchmarkSchema[] = R"({
   "type": "object",
   "required": ["command", "runs"],

@@ -64,8 +64,8 @@ std::string head_of(const Bundle& bundle, const std::string& title) {
          "<meta name=\"referrer\" content=\"no-referrer\">\n<meta name=\"generator\" "
          "content=\"Fathom " +
          std::string(version()) + "\">\n<title>" + render::html_text(title) +
-         "</title>\n<link rel=\"icon\" href=\"data:image/svg+xml;base64," + base64(bundle.icon) +
-         "\">\n<style>" + bundle.style + "</style>\n</head>\n";
+         "</title>\n<link rel=\"icon\" href=\"data:image/svg+xml;base64," +
+         fleet::base64(bundle.icon) + "\">\n<style>" + bundle.style + "</style>\n</head>\n";
 }
 
 // The page's script takes it away when it can show more.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Rows of the recording's tables on their way into Parquet or into a query, as columns. Texts are
-// codes of one Strings that goes with the batch. Column names and meaning: DESIGN section 4, "The
-// SQL contract".
+// codes of one Strings that goes with the batch. Column names and their meaning:
+// docs/formats/recording.md (Tables).
 #pragma once
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 // Questions that the page asks in SQL. Their texts are in web/questions.json, where the program finds them too when it writes
 // a page that holds the answers.
 import questions from "../../questions.json";
-import { sqlText } from "../logic/places";
+import { sqlText } from "../logic/sql_text";
 
 export type StatementName = keyof typeof questions.statements;
 type Value = string | number;
