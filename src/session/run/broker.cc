@@ -328,8 +328,8 @@ Fd Broker::make_pool(const fathom_broker_request& request, std::int32_t pid) con
                            std::to_string(request.serial) + FATHOM_POOL_SUFFIX;
   if (!book(bytes)) return {};
   Fd file(::openat(spool_.get(), name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, kPrivate));
+  // All of its bytes now: a disk that is full later would end the program with SIGBUS.
   if (file.valid() && ::fchmod(file.get(), kPrivate) == 0 &&
-      // All of it now: a disk that is full later would end the program with SIGBUS.
       ::posix_fallocate(file.get(), 0, bytes) == 0)
     return file;
   if (file.valid()) ::unlinkat(spool_.get(), name.c_str(), 0);

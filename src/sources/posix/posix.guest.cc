@@ -93,8 +93,8 @@ R copy_hook(R (*&original)(A...), const off_t* from, A... a) {
   if (from == nullptr) {
     facts.offset = position_ends(position, facts.fd, word, facts.error == 0 ? ret : -1, false);
     facts.elsewhere = position.elsewhere;
-    // Read after the call: the kernel has moved it on by what it copied.
   } else if (ret > 0 && *from >= ret) {
+    // Read after the call: the kernel has moved it on by what it copied.
     facts.offset = *from - ret;
   }
   facts.file = use_ends(facts.fd, word);
