@@ -29,6 +29,8 @@ enum class Code {
   kFull,         // there is no room for more
 };
 
+// Why something could not be done, as it is shown to the user. A value; whoever passes it on may
+// put context in front.
 struct Error {
   Code code = Code::kInvalid;
   std::string message;  // what is wrong, one line, no full stop

@@ -49,6 +49,7 @@ constexpr std::string_view unit_of(Measure measure) {
   return "";
 }
 
+// A name, and how it is shown where people read.
 struct Column {
   std::string name;
   Measure measure = Measure::kNone;
@@ -57,6 +58,7 @@ struct Column {
   std::uint8_t rank = 0;
 };
 
+// A whole result in memory: every row has a value for each column.
 struct Table {
   std::string title;
   std::vector<Column> columns;

@@ -103,7 +103,7 @@ TEST(Counting, AProcessWithoutItsChildren) {
     }
   });
   Result<Counting> counting = Counting::open(parse_events("page-faults:u").value(), process.pid(),
-                                             Counting::Start::kNow, Counting::Whom::kProcess);
+                                             Counting::Start::kNow, Counting::Scope::kProcess);
   ASSERT_TRUE(counting);
   counting->enable();
   process.finish();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tables: which arguments of system calls are descriptors or sizes, and the names of what other
-// layers count. Data, so that the kernel's programs need no switch.
+// Tables: which arguments of system calls are descriptors, paths or sizes, what their results mean,
+// and the names of what other layers count. By name, as numbers differ between machines: they
+// become bits for each number when the programs are loaded, so that the kernel's half needs no
+// switch.
 #include "sources/ebpf/calls.h"
 
 #include <sys/syscall.h>

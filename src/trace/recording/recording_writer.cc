@@ -45,6 +45,8 @@ OwnTimes own_times(const EventBatch& events) {
     if (!same) open.clear();
     while (!open.empty() && open.back().end <= events.ts[at]) open.pop_back();
     const std::int64_t end = events.ts[at] + events.dur[at];
+    // An event that reaches beyond the one around it is none of its children: such recordings
+    // exist.
     if (!open.empty() && end <= open.back().end) {
       own.parent[at] = open.back().row;
       std::int64_t& self = own.self[open.back().row];

@@ -11,6 +11,7 @@
 
 namespace fathom::trace {
 
+// One layer, as a constant.
 struct LayerDef {
   std::string_view name;
   std::string_view what;

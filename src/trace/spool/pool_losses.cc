@@ -108,6 +108,7 @@ void PoolLosses::add(std::span<const std::uint8_t> entry) {
   add(header);
 }
 
+// As short as older recorders read it, wherever that holds all.
 std::string PoolLosses::encode() const {
   fathom_run_shared shared{};
   shared.runs = runs_;
