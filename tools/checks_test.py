@@ -12,6 +12,7 @@ import check_door
 import check_files
 import check_layer_names
 import check_layers
+import check_types
 import tally
 
 
@@ -24,6 +25,29 @@ def layer_problems(files: Dict[str, str], name: str) -> List[str]:
         problems = [problem for _, problem in check_layers.problems_of(src, name)]
         leak = check_layers.is_guest(name) and check_layers.leak_into_guest(src, name)
         return problems + ([f"reaches {leak}"] if leak else [])
+
+
+class Types(unittest.TestCase):
+    def problems(self, **files: str) -> List[str]:
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in files.items():
+                Path(folder, f"{name}.h").write_text(text)
+            return check_types.problems_of(Path(folder))
+
+    def test_one_name_is_one_type(self) -> None:
+        text = "namespace fathom::analysis {\n\nstruct Function {\n  int a;\n};\n\n}  // namespace fathom::analysis\n"
+        wanted = ["fathom::analysis::Function is defined in one.h:3 and two.h:3"]
+        self.assertEqual(self.problems(one=text, two=text.replace("int a", "double b")), wanted)
+        self.assertEqual(len(self.problems(one=text, two=text.replace("struct", "enum class"))), 1)
+        self.assertEqual(len(self.problems(one=text, two=text.replace("struct F", "template <class T>\nclass F"))), 1)
+
+    def test_other_namespaces_parts_and_announcements_are_other_things(self) -> None:
+        text = "namespace fathom {\n\nstruct Function {\n  int a;\n};\n\n}  // namespace fathom\n"
+        self.assertEqual(self.problems(one=text, two=text.replace("fathom", "fathom::sql")), [])
+        self.assertEqual(self.problems(one=text, two=text.replace("Function {", "Function;")), [])
+        self.assertEqual(self.problems(one=text, two=text.replace("Function {", "Function::State {")), [])
+        hidden = f"namespace fathom {{\nnamespace {{\n{text.splitlines()[2]}\n}};\n}}  // namespace\n}}  // namespace fathom\n"
+        self.assertEqual(self.problems(one=text, two=hidden), [])
 
 
 class Door(unittest.TestCase):

@@ -95,6 +95,7 @@ main() {
   check "layers" tools/check_layers.py
   check "layer names" tools/check_layer_names.py
   check "door" tools/check_door.py
+  check "types" tools/check_types.py
   check "guest symbols" check_guest
   check "file budgets" tools/check_files.py
   check "tools" check_tools

@@ -123,7 +123,7 @@ std::string wait_name(const StackShapes& shapes, const std::optional<std::int64_
   if (!stack) return "unknown";
   const std::vector<std::uint32_t> path = shapes.path(*stack);
   for (std::size_t i = path.size(); i-- > 0;) {
-    const SampledFunction& function = shapes.function(path[i]);
+    const StackFunction& function = shapes.function(path[i]);
     if (!function.module.starts_with("[kernel")) return function.name;
   }
   return path.empty() ? "unknown" : shapes.function(path.back()).name;
