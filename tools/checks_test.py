@@ -46,7 +46,7 @@ class Types(unittest.TestCase):
         self.assertEqual(self.problems(one=text, two=text.replace("fathom", "fathom::sql")), [])
         self.assertEqual(self.problems(one=text, two=text.replace("Function {", "Function;")), [])
         self.assertEqual(self.problems(one=text, two=text.replace("Function {", "Function::State {")), [])
-        hidden = f"namespace fathom {{\nnamespace {{\n{text.splitlines()[2]}\n}};\n}}  // namespace\n}}  // namespace fathom\n"
+        hidden = text.replace("struct", "namespace {\nstruct").replace("};\n", "};\n}  // namespace\n")
         self.assertEqual(self.problems(one=text, two=hidden), [])
 
 
