@@ -16,8 +16,8 @@
 
 #include "base/dice.h"
 #include "base/result.h"
-#include "fleet/open_store.h"
-#include "fleet/redis_link.h"
+#include "fleet/redis/redis_link.h"
+#include "fleet/stores/open_store.h"
 
 namespace fathom::fleet {
 namespace {

@@ -19,7 +19,7 @@
 
 #include "analysis/canvas/canvas.h"
 #include "analysis/canvas/flame.h"
-#include "serve/canvas_json.h"
+#include "serve/recordings/canvas_json.h"
 
 namespace {
 

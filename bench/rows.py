@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The rows of the bench: what is measured, against which floor, and where it must get to (DESIGN section 7)."""
+"""The rows of the bench: what is measured, against which floor, and where it must get to."""
 
 import statistics
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Third-party libraries (DESIGN section 6). Debian's come as found here; DuckDB comes from tools/fetch_duckdb.sh.
+# Third-party libraries. Debian's come as found here; DuckDB comes from tools/fetch_duckdb.sh.
 # A room names what it wraps in the LIBS of its fathom_room() call, and is the only one to do so.
 
 find_package(Threads REQUIRED)

@@ -39,7 +39,7 @@ MAY: Dict[str, Tuple[str, str]] = {
     "trace/spool/mappers.cc": ("::stat read_file list_dir", "/proc"),
     "trace/spool/pid_spaces.cc": ("::stat read_file path_exists list_dir", "/proc"),
     "trace/spool/chunk_log.cc": ("::lstat ::unlink", "asks whether the path still names its file; follows no link"),
-    "trace/spool/drainer.cc": ("File::open", "/proc/self/fd"),
+    "trace/spool/drainer_logs.cc": ("File::open", "/proc/self/fd"),
     "trace/rows/paged_store.cc": ("::open", "a file without a name"),
     "trace/spool/pool.cc": ("::open ::lstat ::unlink", "the file that is mapped, by its inode; follows no link"),
     "trace/spool/run_page.cc": ("::open path_exists write_file_atomic", "the recorder's own header; follows no link"),

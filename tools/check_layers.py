@@ -43,11 +43,26 @@ MAY_INCLUDE: Dict[str, Set[str]] = {
     "render": {"analysis", "base"},
     "convert": {"session", "analysis", "render", "trace", "sql", "wire", "base"},
     "capi": {"fleet", "sources", "analysis", "render", "trace", "sql", "base"},
-    "fleet": {"session", "analysis", "render", "convert", "trace", "perf", "base"},
+    "fleet": {"analysis", "render", "base"},
+    "fleet/http": {"base"},
+    "fleet/redis": {"fleet", "render", "base"},
+    "fleet/sqlite": {"fleet", "base"},
+    "fleet/stores": {"fleet/redis", "fleet/sqlite", "fleet/http", "fleet", "render", "base"},
+    "fleet/recordings": {"fleet/stores", "fleet/http", "fleet", "analysis", "trace", "base"},
+    "fleet/agents": {"fleet", "analysis", "render", "base"},
+    "fleet/executors": {"fleet/http", "session", "base"},
+    "fleet/suite": {"fleet/executors", "fleet", "analysis", "base"},
     "containers": {
         "fleet", "convert", "session", "sources", "analysis", "render", "trace", "symbols", "base",
     },
-    "serve": {"fleet", "session", "analysis", "render", "convert", "trace", "base"},
+    "serve": {"serve/page", "serve/routes", "serve/recordings", "serve/http", "fleet", "base"},
+    "serve/http": {"fleet", "render", "base"},
+    "serve/recordings": {"serve/http", "fleet", "analysis", "render", "trace", "base"},
+    "serve/routes": {"serve/recordings", "serve/http", "fleet", "analysis", "render", "base"},
+    "serve/testing": {"serve", "fleet", "analysis", "trace", "base"},
+    "serve/page": {
+        "serve/routes", "serve/recordings", "serve/http", "fleet", "convert", "analysis", "render", "base",
+    },
     "cli": {
         "base", "sql", "symbols", "perf", "wire", "trace", "sources",
         "session", "analysis", "render", "convert", "fleet", "containers", "serve",
@@ -64,8 +79,9 @@ WRAPPED_BY: Dict[str, Set[str]] = {
     r"linux/perf_event\.h": {"perf", "sources/ebpf", "sources/perf"},
     r"Python\.h": {"sources/python", "sources/dftracer"},
     r"protozero/.*": {"render"},
-    r"sqlite3\.h": {"fleet"},
-    r"(boost|openssl)/.*": {"fleet", "serve"},
+    r"sqlite3\.h": {"fleet/sqlite"},
+    r"boost/.*": {"fleet/http", "fleet/redis", "serve/http"},
+    r"openssl/.*": {"fleet", "fleet/http", "fleet/redis", "serve/http", "serve/page"},
 }
 
 # Slow to compile: only in .cc files.

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Reads the page's sources without running them: no word by which a stranger's name becomes markup or code,
-TypeScript's strict types, prettier's layout, and the size of what is served.
+no plural noun that a number of any size stands before, TypeScript's strict types, prettier's layout, functions that are
+too long to be read, and the size of what is served. The script of flame graphs (src/render) is held to the same: it is
+part of a picture, not of the page.
 
 Ends with status 77 where the tools to check with cannot be fetched.
 usage: tools/check_web.py
@@ -18,6 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ROOT / ".cache/web/node_modules"
 MOST_BYTES = 500_000  # compressed, of all files together
+MOST_LINES = 60  # of a function, as in C++ (.clang-tidy); tests are lists of cases, and free of it
 # Each of them makes text into markup or code, or stands in the way of a strict Content-Security-Policy.
 FORBIDDEN = {
     r"innerHTML|outerHTML|insertAdjacentHTML|createContextualFragment|DOMParser": "text would become markup",
@@ -29,10 +32,42 @@ FORBIDDEN = {
 }
 MARKUP = {r"<script(?![^>]*\bsrc=)": "an inline script", r"<style|\sstyle=|\son[a-z]+=": "inline style or code"}
 
+# A number of any size before a noun says "1 events" one day: logic/units.ts has `counted` for it. NO_NOUNS end with
+# an s and are not counted.
+PLURAL = re.compile(
+    r"""(?:\$?\{[^{}\n]+\}|["'`] ?\+)"""
+    r"""\s+(?:["'`] )?(?:<[^>\n]+>)?(?:(?:more|other|of its) )?([a-z]{2,}s)\b(?! ?[=(:/])"""
+)
+JOINED = re.compile(r"""[\w)\]] \+ ["'`] ?([a-z]{2,}s)\b(?! ?[=(:/])""")
+NO_NOUNS = frozenset(
+    (
+        "as",
+        "is",
+        "was",
+        "has",
+        "does",
+        "this",
+        "its",
+        "us",
+        "ns",
+        "ms",
+        "less",
+        "across",
+        "satisfies",
+        "extends",
+        "shows",
+    )
+)
+
 
 def sources() -> list[Path]:
     files = (ROOT / "web/src").rglob("*")
     return sorted(path for path in files if path.suffix in {".ts", ".tsx", ".css"})
+
+
+def scripts() -> list[Path]:
+    """What is JavaScript, since it goes into a picture as it is."""
+    return sorted((ROOT / "src").rglob("*.js"))
 
 
 def words_in(text: str, forbidden: dict[str, str]) -> Iterator[str]:
@@ -42,8 +77,21 @@ def words_in(text: str, forbidden: dict[str, str]) -> Iterator[str]:
                 yield f"{number}: {found[0]!r}: {why}"
 
 
+def plurals_in(text: str) -> Iterator[str]:
+    """Nouns in the plural right behind a number that may be one."""
+    flat = text.replace('{" "}', " ")  # prettier keeps a space before a break so
+    for pattern in (PLURAL, JOINED):
+        for found in pattern.finditer(flat):
+            if found[1] not in NO_NOUNS:
+                number = flat.count("\n", 0, found.start()) + 1
+                yield f"{number}: {found[1]!r} behind a number that may be one: say counted(number, noun)"
+
+
 def words() -> list[str]:
-    found = [f"{path.relative_to(ROOT)}:{word}" for path in sources() for word in words_in(path.read_text(), FORBIDDEN)]
+    read = [*sources(), *scripts()]
+    found = [f"{path.relative_to(ROOT)}:{word}" for path in read for word in words_in(path.read_text(), FORBIDDEN)]
+    shown = [path for path in sources() if path.suffix != ".css" and not path.name.endswith(".test.ts")]
+    found += [f"{path.relative_to(ROOT)}:{word}" for path in shown for word in plurals_in(path.read_text())]
     page = ROOT / "web/index.html"
     return found + [f"web/index.html:{word}" for word in words_in(page.read_text(), MARKUP)]
 
@@ -55,13 +103,27 @@ def said_by(*command: object) -> list[str]:
 
 def types() -> list[str]:
     (compiler,) = PACKAGES.glob("@typescript/typescript-linux-*/lib/tsc")
-    return said_by(compiler, "-p", "web")
+    options = ["--noEmit", "--strict", "--checkJs", "--target", "es2022", "--lib", "es2022,dom,dom.iterable"]
+    return said_by(compiler, "-p", "web") + said_by(compiler, *options, *scripts())
 
 
 def layout() -> list[str]:
     prettier = PACKAGES / "prettier/bin/prettier.cjs"
-    scripts = sorted((ROOT / "tests/page").rglob("*.mjs"))
-    return said_by("node", prettier, "--check", "--config", "web/.prettierrc.json", *sources(), *scripts)
+    others = [*scripts(), *sorted((ROOT / "tests/page").rglob("*.mjs")), *sorted((ROOT / "tools").glob("*.cjs"))]
+    return said_by("node", prettier, "--check", "--config", "web/.prettierrc.json", *sources(), *others)
+
+
+def long_functions(files: list[Path]) -> list[str]:
+    command = ["node", ROOT / "tools/web_functions.cjs", PACKAGES, MOST_LINES, *files]
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        return (done.stdout + done.stderr).strip().splitlines() or ["failed"]
+    return [f"{line}; {MOST_LINES} are the limit" for line in done.stdout.replace(f"{ROOT}/", "").splitlines()]
+
+
+def functions() -> list[str]:
+    own = [path for path in sources() if path.suffix != ".css" and ".test." not in path.name]
+    return long_functions(own + scripts())
 
 
 def size_problems(files: dict[str, bytes]) -> list[str]:
@@ -80,7 +142,7 @@ def main() -> int:
     failures = words()
     fetched = subprocess.run([ROOT / "tools/fetch_web.sh", "--tests"], capture_output=True, text=True, check=False)
     if fetched.returncode == 0:
-        for check in (types, layout, size):
+        for check in (types, layout, functions, size):
             failures += [f"{check.__name__}: {line}" for line in check()]
     print("\n".join(failures) or "check_web: ok")
     if failures:

@@ -2,6 +2,7 @@
 """The checks themselves are checked: each rule catches what breaks it."""
 
 import re
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
@@ -11,6 +12,7 @@ import check_door
 import check_files
 import check_layer_names
 import check_layers
+import check_types
 import tally
 
 
@@ -23,6 +25,29 @@ def layer_problems(files: Dict[str, str], name: str) -> List[str]:
         problems = [problem for _, problem in check_layers.problems_of(src, name)]
         leak = check_layers.is_guest(name) and check_layers.leak_into_guest(src, name)
         return problems + ([f"reaches {leak}"] if leak else [])
+
+
+class Types(unittest.TestCase):
+    def problems(self, **files: str) -> List[str]:
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in files.items():
+                Path(folder, f"{name}.h").write_text(text)
+            return check_types.problems_of(Path(folder))
+
+    def test_one_name_is_one_type(self) -> None:
+        text = "namespace fathom::analysis {\n\nstruct Function {\n  int a;\n};\n\n}  // namespace fathom::analysis\n"
+        wanted = ["fathom::analysis::Function is defined in one.h:3 and two.h:3"]
+        self.assertEqual(self.problems(one=text, two=text.replace("int a", "double b")), wanted)
+        self.assertEqual(len(self.problems(one=text, two=text.replace("struct", "enum class"))), 1)
+        self.assertEqual(len(self.problems(one=text, two=text.replace("struct F", "template <class T>\nclass F"))), 1)
+
+    def test_other_namespaces_parts_and_announcements_are_other_things(self) -> None:
+        text = "namespace fathom {\n\nstruct Function {\n  int a;\n};\n\n}  // namespace fathom\n"
+        self.assertEqual(self.problems(one=text, two=text.replace("fathom", "fathom::sql")), [])
+        self.assertEqual(self.problems(one=text, two=text.replace("Function {", "Function;")), [])
+        self.assertEqual(self.problems(one=text, two=text.replace("Function {", "Function::State {")), [])
+        hidden = text.replace("struct", "namespace {\nstruct").replace("};\n", "};\n}  // namespace\n")
+        self.assertEqual(self.problems(one=text, two=hidden), [])
 
 
 class Door(unittest.TestCase):
@@ -62,6 +87,20 @@ class Files(unittest.TestCase):
         self.check("tools/x.py", ["import sys"], False)
         self.check("tools/x.py", ["# SPDX-License-Identifier: MIT"] * 801, False)
 
+    def check_references(self, name: str, text: str, allowed: bool) -> None:
+        found = list(check_files.far_references(name, text))
+        self.assertEqual(not found, allowed, f"{name}: {text}: {found}")
+
+    def test_references_out_of_the_repository(self) -> None:
+        self.check_references("src/x.h", "// As DESIGN section 5.3 fixes it.", False)
+        self.check_references("src/x.h", "// Rules (DESIGN, law 1)", False)
+        self.check_references("src/x.h", "// DESIGN.md, section 4", False)
+        self.check_references("src/x.h", "// docs/stat.md (JSON) has its keys. A DESIGN is a word.", True)
+        self.check_references("docs/x.md", "[there](../src/README.md#a), [page](https://example.org/x)", True)
+        self.check_references("docs/x.md", "see [there](../../notes.md)", False)
+        self.check_references("docs/x.md", "see [there](/work/notes.md)", False)
+        self.check_references("docs/x.md", "`[x](../../y)` is code", True)
+
     def test_opening_comment(self) -> None:
         self.check("src/base/x.cc", [self.LICENCE, "// Reads it.", '#include "x.h"'], True)
         self.check("src/base/x.cc", [self.LICENCE, '#include "x.h"', "// Reads it."], False)
@@ -83,6 +122,19 @@ class Files(unittest.TestCase):
         for name in ("src/base/x_test.cc", "src/base/x_fuzz.cc", "src/base/testing/x.h", "web/src/logic/x.test.ts"):
             self.check(name, [self.LICENCE, "int x;"], True)
         self.check("tests/victims/x.c", [self.LICENCE, "int x;"], True)
+
+    def test_a_readme_names_files_that_exist(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            for name in ("src/sql/deep/x.h", "src/sql/x_test.cc", "src/base/text.h", "tools/run.py"):
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text("")
+            readme = root / "src/sql/README.md"
+            readme.write_text("`x.h`, `deep/x.h`, `base/text.h`, `tools/run.py`, `x_*.cc`, `linux/bpf.h`, `x.h()`")
+            self.assertEqual(list(check_files.unknown_files(root, readme)), [])
+            readme.write_text("`y.h`, `other/x.h`, `text.h`, `y_*.cc` and `x.cc`")
+            unknown = ["y.h", "other/x.h", "text.h", "y_*.cc", "x.cc"]
+            self.assertEqual(list(check_files.unknown_files(root, readme)), unknown)
 
 
 class Layers(unittest.TestCase):
@@ -157,14 +209,29 @@ class Layers(unittest.TestCase):
             (src / "trace" / "spool" / "README.md").unlink()
             self.assertEqual(check_layers.rooms_without_readme(src), ["trace/spool"])
 
-    def test_clang_tidy_reads_the_headers_of_all_rooms(self) -> None:
-        settings = (Path(__file__).parent.parent / ".clang-tidy").read_text()
-        pattern = re.search(r"^HeaderFilterRegex: '(.*)'$", settings, re.MULTILINE)
-        assert pattern
-        others = {"guest", "wire"}  # the first has settings of its own, the second is C
-        for house in {check_layers.house_of(room) for room in check_layers.MAY_INCLUDE}:
-            found = re.search(pattern[1], f"/home/user/fathom/src/{house}/inner/some_file.h")
-            self.assertEqual(bool(found), house not in others, house)
+    def test_the_build_adds_rooms_lowest_first(self) -> None:
+        root = Path(__file__).parent.parent
+        order = re.search(r"foreach\(room (.*)\)", (root / "CMakeLists.txt").read_text())
+        fleet = re.search(r"set\(\$\{result\} (\w.*) PARENT_SCOPE\)", (root / "cmake/fleet.cmake").read_text())
+        assert order and fleet
+        rooms = order[1].replace("${fleet_rooms}", fleet[1]).split()
+        built = {check_layers.house_of(room) for room in check_layers.MAY_INCLUDE} - {"wire"}  # headers alone
+        self.assertEqual(sorted(rooms), sorted(built))
+        for room, used in check_layers.MAY_INCLUDE.items():
+            for lower in {check_layers.house_of(other) for other in used} - {check_layers.house_of(room), "wire"}:
+                self.assertLess(rooms.index(lower), rooms.index(check_layers.house_of(room)), f"{room} uses {lower}")
+
+    def test_clang_tidy_reads_every_header(self) -> None:
+        root = Path(__file__).parent.parent
+        patterns = [
+            re.search(r"^HeaderFilterRegex: '(.*)'$", (root / path).read_text(), re.MULTILINE)
+            for path in (".clang-tidy", "src/guest/.clang-tidy")
+        ]
+        listed = subprocess.run(["git", "-C", root, "ls-files", "src/*.h"], capture_output=True, text=True, check=True)
+        for name in listed.stdout.split():
+            found = [pattern for pattern in patterns if pattern and re.search(pattern[1], f"/home/user/fathom/{name}")]
+            is_c = name.startswith("src/wire/") or name.endswith(".bpf.h")
+            self.assertEqual(len(found), 0 if is_c else 1, name)
 
 
 class LayerNames(unittest.TestCase):
@@ -193,6 +260,26 @@ class LayerNames(unittest.TestCase):
         self.check("src/cli/x.sql", "WHERE e.layer NOT IN ('other',\n 'sched')", False)
         self.check("python/fathom/x.py", 'if row.layer == "stdio":', False)
         self.check("web/src/x.ts", 'if (row.layer === "stdio") return;', False)
+
+    def test_what_a_layer_is_asked_for_or_listed_by(self) -> None:
+        self.check("src/cli/x.cc", 'if (plan.has("stdio")) return;', False)
+        self.check("src/cli/x.cc", 'if (!is_recorded(manifest, "sched")) return;', False)
+        self.check("src/cli/x.cc", 'manifest.layer("stdio").state = "off";', False)
+        self.check("src/cli/x.cc", 'constexpr std::string_view kBuffered = "stdio";', False)
+        self.check("src/cli/x.cc", 'constexpr char kInnermost[] = "sched";', False)
+        self.check("src/cli/x.cc", 'constexpr std::string_view kSummed[] = {"stdio",\n "sched"};', False)
+        self.check("src/cli/x.cc", 'filter.layers = {"stdio"};', False)
+        self.check("src/cli/x.cc", "\"list_position(['stdio', 'sched'], layer)\"", False)
+        self.check("src/cli/x.cc", 'constexpr char kOwn[] = "stdio,sched?";', False)
+        self.check("web/src/x.ts", 'const needs = { layers: ["stdio"] };', False)
+        self.check("web/src/x.ts", 'layers.some(({ name }) => name === "sched")', False)
+
+    def test_words_that_are_no_layers(self) -> None:
+        self.check("src/cli/x.cc", 'const char* names[] = {"stdio", "stdlib"};', True)
+        self.check("src/cli/x.cc", 'table.columns = {{"stdio", kCount}, {"sched", kCount}};', True)
+        self.check("src/cli/x.cc", 'if (words.contains("stdio")) return;', True)
+        self.check("web/src/x.ts", 'row["stdio"]', True)
+        self.check("src/trace/rows/layers.h", 'constexpr char kWaits[] = "sched"; layer_def(\n"sched", 80', True)
 
     def test_what_is_no_comparison_of_a_layer_with_a_name(self) -> None:
         self.check("src/cli/x.cc", "if (trace::is_io(event.layer)) return;", True)

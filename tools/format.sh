@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Rewrites C++, Python and TypeScript files in the house style.
+# Rewrites C++, Python, TypeScript and JavaScript files in the house style.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/sources.sh
@@ -19,7 +19,7 @@ else
 fi
 
 prettier=.cache/web/node_modules/prettier/bin/prettier.cjs
-mapfile -t files < <(own_files 'web/*.ts' 'web/*.tsx' 'web/*.css' 'tests/page/*.mjs')
+mapfile -t files < <(own_files 'web/*.ts' 'web/*.tsx' 'web/*.css' 'tests/page/*.mjs' 'src/*.js' 'tools/*.cjs')
 if [[ -f $prettier ]]; then
   echo "== format: prettier on ${#files[@]} files"
   node "$prettier" --config web/.prettierrc.json --log-level warn --write "${files[@]}"

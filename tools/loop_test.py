@@ -261,6 +261,20 @@ class Touched(Repository):
         self.git("update-ref", "refs/remotes/origin/main", "HEAD~2")
         self.assertEqual(self.chosen(), ["log_fuzz"])
 
+    def test_on_the_main_line_since_the_last_merge(self) -> None:
+        self.git("checkout", "-q", "-b", "side")
+        self.change("src/sql/y.cc")
+        self.commit()
+        self.git("checkout", "-q", "main")
+        self.git("merge", "-q", "--no-ff", "-m", "merged", "side")
+        self.git("update-ref", "refs/remotes/origin/main", "HEAD")
+        self.assertEqual(self.chosen(), ["guard_fuzz"])  # a merge is judged whole
+        for name in ("src/trace/x.cc", "README.md"):
+            self.change(name)
+            self.commit()
+        self.git("update-ref", "refs/remotes/origin/main", "HEAD")
+        self.assertEqual(self.chosen(), ["log_fuzz"])
+
     def test_not_committed_yet_and_seeds(self) -> None:
         self.change("README.md")
         self.commit()
@@ -280,6 +294,36 @@ echo "end $0" >> log
 echo "stat::number_of_executed_units: 7"
 [[ $0 != *guard* ]] || { echo "a finding"; exit 77; }
 """
+
+
+class Linted(Repository):
+    """Which files clang-tidy reads."""
+
+    def read(self) -> List[str]:
+        command = ["bash", "-c", ". tools/sources.sh; changed_cxx_sources"]
+        env = {key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "FATHOM_BASE"))}
+        done = subprocess.run(command, cwd=self.top, env=env, check=True, capture_output=True, text=True)
+        return done.stdout.split()
+
+    def test_a_header_is_read_by_a_file_that_includes_it(self) -> None:
+        for name, include in (
+            ("src/sql/own.cc", '#include "sql/own.h"'),
+            ("src/sql/a.cc", '#include "sql/own.h"'),
+            ("src/trace/outer.h", '#include "trace/inner.h"'),
+            ("src/trace/user.cc", '#include "trace/outer.h"'),
+            ("src/trace/inner_test.cc", '#include "trace/inner.h"'),
+            ("src/trace/table.guest.cc", '#define TABLE "trace/x.calls.h"'),
+        ):
+            write(self.top / name, include + "\n")
+        self.change("src/trace/inner.h", "src/sql/own.h", "src/trace/x.calls.h", "src/trace/nobody.h")
+        self.commit()
+        self.change("README.md")
+        self.commit()
+        self.assertEqual(self.read(), [])
+        self.change("src/trace/inner.h")
+        self.assertEqual(self.read(), ["src/trace/user.cc"])
+        self.change("src/sql/own.h", "src/trace/x.calls.h", "src/trace/nobody.h", "src/sql/own_test.cc")
+        self.assertEqual(self.read(), ["src/sql/own.cc", "src/trace/table.guest.cc", "src/trace/user.cc"])
 
 
 class Fuzzers(Repository):

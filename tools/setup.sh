@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Installs what a build of Fathom needs. Does nothing, quickly, when all of it is there.
-# usage: tools/setup.sh [--tests]   --tests: what only tests use; where that cannot be had it is said
+# Installs what work on Fathom needs. Does nothing, quickly, when all of it is there.
+# usage: tools/setup.sh [--build | --tests]
+#   --build: only what a build needs; --tests: what only some tests use; where that cannot be had it is said
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-package_list=tools/packages.txt
+package_lists=(tools/packages.txt tools/work_packages.txt)
 
-# wanted: the names in the list, one per line. npm counts as there however it came: Node's own packages exclude Debian's.
+# wanted: the names in the lists, one per line. npm counts as there however it came: Node's own packages exclude Debian's.
 wanted() {
-  sed 's/#.*//' "$package_list" | tr -s ' ' '\n' | sed '/^$/d' |
+  sed 's/#.*//' "${package_lists[@]}" | tr -s ' ' '\n' | sed '/^$/d' |
     if command -v npm >/dev/null; then grep -vx npm; else cat; fi
 }
 
@@ -51,7 +52,7 @@ install_python_tools() {
 # Nobody fails for these.
 install_for_tests() {
   local -a packages
-  package_list=tools/test_packages.txt
+  package_lists=(tools/test_packages.txt)
   mapfile -t packages < <(missing)
   if ((${#packages[@]} == 0)); then return; fi
   install_packages "${packages[@]}" || echo "setup: tests that need ${packages[*]} will be skipped" >&2
@@ -64,15 +65,16 @@ main() {
     tools/fetch_web.sh --tests || echo "setup: the page's own checks and tests will be skipped" >&2
     return
   fi
+  if [[ ${1:-} == --build ]]; then package_lists=(tools/packages.txt); fi
   if ! command -v dpkg-query >/dev/null; then
-    echo "setup: not a Debian system; install by hand what $package_list names" >&2
+    echo "setup: not a Debian system; install by hand what ${package_lists[*]} name" >&2
   else
     mapfile -t packages < <(missing)
     if ((${#packages[@]} > 0)); then install_packages "${packages[@]}"; fi
   fi
   tools/fetch_duckdb.sh
   tools/fetch_web.sh
-  install_python_tools
+  if [[ ${1:-} != --build ]]; then install_python_tools; fi
 }
 
 main "$@"

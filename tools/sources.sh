@@ -34,12 +34,16 @@ with_shebang() {
   done
 }
 
-# The commit that changes are counted from: FATHOM_BASE, or where this branch left the main line, or the last commit but
-# one. Nothing where there is no such commit.
+# The commit that changes are counted from: FATHOM_BASE, or where this branch left the main line. On the main line itself it
+# is the last merge before the last commit, of the 20 commits before that one; without a merge the last commit but one.
+# Nothing where there is no such commit.
 base_commit() {
   local base=${FATHOM_BASE:-}
   if [[ -z $base ]]; then base=$(git merge-base HEAD origin/main 2>/dev/null || true); fi
-  if [[ -z $base || (-z ${FATHOM_BASE:-} && $base == $(git rev-parse HEAD 2>/dev/null)) ]]; then base=HEAD~1; fi
+  if [[ -z $base || (-z ${FATHOM_BASE:-} && $base == $(git rev-parse HEAD 2>/dev/null)) ]]; then
+    base=$(git rev-list --first-parent -n 20 --parents HEAD~1 2>/dev/null | awk 'NF > 2 { print $1; exit }')
+    base=${base:-HEAD~1}
+  fi
   git rev-parse -q --verify "$base^{commit}" || true
 }
 
@@ -60,8 +64,32 @@ changed_among() {
   done
 }
 
-# The C++ files, less the tests, that changed.
-changed_cxx_sources() { changed_among '^src/.*\.cc$' | { grep -v '_test\.cc$' || true; }; }
+# reader_of HEADER: a C++ file, no test, that includes it: the one of its name, or the first one, also by way of another header.
+reader_of() {
+  local name=${1#src/} way found
+  if [[ -f ${1%.h}.cc ]] && grep -qF "\"$name\"" "${1%.h}.cc"; then
+    echo "${1%.h}.cc"
+    return
+  fi
+  for way in 1 2 3; do
+    found=$(own_files 'src/*.cc' | { grep -vE '_(test|bench|fuzz)\.cc$|/testing/' || true; } | xargs -r grep -lF "\"$name\"" | head -1)
+    if [[ -n $found ]]; then
+      echo "$found"
+      return
+    fi
+    name=$(own_files 'src/*.h' | xargs -r grep -lF "\"$name\"" | head -1)
+    name=${name#src/}
+    if [[ -z $name || $way == 3 ]]; then return; fi
+  done
+}
+
+# The C++ files, less the tests, that changed, and one that includes each header that did.
+changed_cxx_sources() {
+  {
+    changed_among '^src/.*\.cc$' | { grep -v '_test\.cc$' || true; }
+    changed_among '^src/.*\.h$' | while read -r file; do reader_of "$file"; done
+  } | sort -u
+}
 
 # The folders of src/ in which something changed.
 changed_rooms() { { changed_files || true; } | sed -n 's|^src/\([^/]*\)/.*|\1|p' | sort -u; }

@@ -44,6 +44,11 @@ def _plain(table: pyarrow.Table) -> pyarrow.Table:
     return table
 
 
+def _counted(number: int, noun: str) -> str:
+    """A number with its noun: "1 row", "2 rows"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def _frame(table: pyarrow.Table) -> pandas.DataFrame:
     """NULL does not make an integer inexact: such columns are of pandas' Int64 and the like."""
     try:
@@ -88,7 +93,7 @@ class Table(ABC):
         """The one value of a table that has one."""
         rows = self.rows()
         if len(rows) != 1 or len(rows[0]) != 1:
-            raise Error(f"there are {len(rows)} rows of {len(self.columns)} columns, not one value")
+            raise Error(f"{_counted(len(rows), 'row')} of {_counted(len(self.columns), 'column')}, not one value")
         return rows[0][0]
 
     def df(self) -> pandas.DataFrame:
@@ -213,7 +218,7 @@ class ReportTable(Table):
         return self._text
 
     def __repr__(self) -> str:
-        return f"<fathom.ReportTable {self.title!r}, {len(self._made)} rows>"
+        return f"<fathom.ReportTable {self.title!r}, {_counted(len(self._made), 'row')}>"
 
     def arrow(self) -> pyarrow.Table:
         arrow = _pyarrow()

@@ -16,6 +16,9 @@ using enum ColumnRole;
 
 constexpr char kMap[] = "MAP(VARCHAR, VARCHAR)";
 
+// The contract: a column may be added at the end of a table with the schema that has it (its last
+// number), none is changed or removed. Older files have NULL there. docs/formats/recording.md says
+// what each means.
 constexpr ColumnSpec kEvents[] = {
     {"ts", "BIGINT", kTime}, {"dur", "BIGINT"},         {"host", "VARCHAR"},
     {"pid", "INTEGER"},      {"tid", "INTEGER"},        {"rank", "INTEGER"},

@@ -19,6 +19,7 @@ enum class ColumnRole : std::uint8_t {
   kTimed,   // NULL where no call has a time: files hold 0 there
 };
 
+// A column that every recording shows, whatever its files have.
 struct ColumnSpec {
   std::string_view name;
   std::string_view type;  // as DuckDB writes it

@@ -37,6 +37,7 @@ LayerState layer_of(const Manifest& manifest, std::string_view name) {
           .events = 0};
 }
 
+// A layer that only some of the recordings have is partial: its numbers are not those of the whole.
 LayerState merged_layer(const std::vector<Part>& parts, std::string_view name) {
   LayerState merged = layer_of(parts[0].manifest, name);
   std::size_t on = 0;

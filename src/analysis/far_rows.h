@@ -13,6 +13,9 @@
 
 namespace fathom::analysis {
 
+// Who has the rows of one recording: `fleet` for one of a server, by requests over HTTP. An
+// interface, since analysis knows of no network. A failure of bring() is the question's: nothing is
+// answered from half of the rows.
 class FarRows {
  public:
   FarRows() = default;

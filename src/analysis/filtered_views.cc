@@ -14,6 +14,7 @@
 #include "analysis/insights/rule_views.h"
 #include "analysis/layer_sql.h"
 #include "analysis/shown_rows.h"
+#include "analysis/view_tools.h"
 #include "analysis/views/sampled_tree.h"
 #include "base/text.h"
 #include "sql/quote.h"
@@ -363,6 +364,21 @@ Result<Report> report_part(Store& store, const ViewDef& view, ViewOptions option
   return report_shown(store, view, std::move(options), filter, left_out);
 }
 
+namespace {
+
+// Calls were recorded; the part has none of them.
+void say_what_matches(Report& report) {
+  for (std::string& word : report.words)
+    if (word == "No call was recorded.") word = "No recorded call matches.";
+  for (Section& section : report.sections) {
+    std::string& note = section.table.note;
+    if (note.starts_with(kNoCalls))
+      note = "no recorded call matches" + note.substr(kNoCalls.size());
+  }
+}
+
+}  // namespace
+
 Result<Report> report_shown(Store& store, const ViewDef& view, ViewOptions options,
                             const RowFilter& filter, const std::vector<std::string>& left_out) {
   if (filter.any()) options.rules = {};
@@ -372,6 +388,7 @@ Result<Report> report_shown(Store& store, const ViewDef& view, ViewOptions optio
   FATHOM_ASSIGN(Report report,
                 sampled ? sampled_tree(store, options) : make_report(view, store, options));
   report.of_part = filter.any();
+  if (report.of_part) say_what_matches(report);
   report.words.insert(report.words.end(), left_out.begin(), left_out.end());
   return report;
 }

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "analysis/view_tools.h"
@@ -116,6 +117,23 @@ TEST_F(PartTest, IntervalsAtTheEdges) {
       EXPECT_NE(words->at(0).find(": " + c.left_out + " "), std::string::npos) << words->at(0);
     }
   }
+}
+
+// The recording has calls, so "no call was recorded" would be wrong.
+TEST_F(PartTest, WhatAFilterLeavesOutWasRecorded) {
+  add_event(0, kSecond, "work");
+  Store store = opened();
+  RowFilter filter;
+  filter.names = {"nothing"};
+  const ViewDef* const overview = *choose_view("", {});
+  const Result<Report> report = report_part(store, *overview, {}, filter);
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_EQ(std::ranges::count(report->words, "No recorded call matches."), 1);
+  EXPECT_EQ(std::ranges::count(report->words, "No call was recorded."), 0);
+  const ViewDef* const functions = *choose_view("functions", {});
+  const Result<Report> table = report_shown(store, *functions, {}, filter, {});
+  ASSERT_TRUE(table.has_value()) << table.error().message;
+  EXPECT_TRUE(table->sections[0].table.note.starts_with("no recorded call matches"));
 }
 
 TEST_F(PartTest, EventsAtTheEdges) {

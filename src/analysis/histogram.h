@@ -12,6 +12,7 @@
 
 namespace fathom::analysis {
 
+// A plain value. Buckets come from recordings: one that cannot be is ignored.
 class Histogram {
  public:
   static constexpr std::size_t kBuckets = 64;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads manifests, directory entries and the ends of Parquet files only, so that `fathom info`
-// answers at once, also where DuckDB is missing.
+// What `fathom info` says. Reads manifests, directory entries and the ends of Parquet files only,
+// so that it answers at once on any recording, also where DuckDB is missing.
 #include "analysis/info.h"
 
 #include <fcntl.h>
@@ -21,6 +21,7 @@
 #include "base/sum.h"
 #include "base/text.h"
 #include "trace/recording/parquet_tables.h"
+#include "trace/recording/unseen.h"
 
 namespace fathom::analysis {
 namespace {
@@ -35,6 +36,7 @@ struct Disk {
 
 constexpr int kDeepest = 4;  // of what a recording has
 
+// What is on the disk: a file with holes (a pool) takes less than its length.
 void measure(const Directory& directory, int depth, Disk& disk) {
   const Result<std::vector<std::string>> names = directory.names();
   if (!names) return;
@@ -238,6 +240,26 @@ Value info_object(const Info& info) {
 
 namespace {
 
+// A fact of the manifest as people read it. Whoever computes takes it from JSON or view `run`.
+std::pair<std::string, std::string> fact_row(const std::string& fact, const std::string& value) {
+  constexpr std::string_view kNs = "_ns";
+  const auto human = [](const Result<std::int64_t>& number, auto text) {
+    return text(static_cast<double>(*number));
+  };
+  const std::vector<std::string_view> words = split(value, ' ');
+  const Result<std::int64_t> number = parse_int(words.front());
+  if (fact == trace::kKernelIoFact && words.size() == 2) {
+    const Result<std::int64_t> written = parse_int(words.back());
+    if (number && written)
+      return {"I/O by the kernel's count",
+              fmt::format("{} read, {} written", human(number, human_bytes),
+                          human(written, human_bytes))};
+  }
+  if (fact.ends_with(kNs) && words.size() == 1 && number)
+    return {fact.substr(0, fact.size() - kNs.size()), human(number, human_ns)};
+  return {fact, value};
+}
+
 void add_part_rows(const Part& part, Table& table) {
   const Manifest& manifest = part.manifest;
   const auto row = [&](const char* fact, const std::string& value) {
@@ -266,7 +288,10 @@ void add_part_rows(const Part& part, Table& table) {
   row("only files below", join(manifest.path_filter, ", "));
   if (manifest.overhead_ns)
     row("overhead", human_ns(static_cast<double>(*manifest.overhead_ns)) + " (estimate)");
-  for (const auto& [fact, value] : manifest.facts) row(fact.c_str(), value);
+  for (const auto& [fact, value] : manifest.facts) {
+    const auto [name, text] = fact_row(fact, value);
+    row(name.c_str(), text);
+  }
 }
 
 Table fact_table(const Info& info) {

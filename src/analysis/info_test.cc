@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <map>
 
 #include "analysis/facts.h"
 #include "analysis/import/text_recording.h"
@@ -89,6 +90,35 @@ TEST_F(InfoTest, SeveralRecordingsAreListed) {
   const Value object = info_object(*info);
   EXPECT_EQ(std::get<List>(member(object, "recordings")->data).size(), 2U);
   EXPECT_EQ(std::get<List>(member(object, "losses")->data).size(), 1U);
+}
+
+// JSON keeps facts as they are.
+TEST_F(InfoTest, FactsHaveUnits) {
+  ASSERT_TRUE(write_sample(root_ + "/a"));
+  Result<Info> info = read_info(root_ + "/a");
+  ASSERT_TRUE(info) << info.error().message;
+  info->parts[0].manifest.facts = {{"kernel:io", "867690 819306"},
+                                   {"kernel.syscall.added_ns", "1510"},
+                                   {"kernel.user.odd_ns", "some"},
+                                   {"kernel.hooks", "raw tracepoints"}};
+  const auto shown = [&] {
+    std::map<std::string, std::string> rows;
+    const std::vector<Table> tables = info_tables(*info);
+    for (const auto& row : tables[0].rows)
+      rows[std::get<std::string>(row[0].data)] = std::get<std::string>(row[1].data);
+    return rows;
+  };
+  std::map<std::string, std::string> rows = shown();
+  EXPECT_EQ(rows["I/O by the kernel's count"], "847 KiB read, 800 KiB written");
+  EXPECT_EQ(rows["kernel.syscall.added"], "1.51 us");
+  EXPECT_EQ(rows["kernel.user.odd_ns"], "some");
+  EXPECT_EQ(rows["kernel.hooks"], "raw tracepoints");
+  const Value object = info_object(*info);
+  EXPECT_EQ(std::get<std::string>(member(*member(object, "facts"), "kernel:io")->data),
+            "867690 819306");
+  info->parts[0].manifest.facts = {{"kernel:io", "1 x"}, {"_ns", ""}};
+  rows = shown();
+  EXPECT_EQ(rows["kernel:io"], "1 x");
 }
 
 TEST(IsoTimeTest, IsUtcToTheMillisecond) {

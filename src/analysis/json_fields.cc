@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Apart from its header, since simdjson is slow to compile.
+// Fields of JSON that may be missing or of another type, as whoever reads files of other tools
+// needs them. Apart from its header, since simdjson is slow to compile and few files want more of
+// it.
 #include "analysis/json_fields.h"
 
 #include <simdjson.h>

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
+#include <vector>
 
 #include "trace/rows/copies.h"
 
@@ -26,6 +26,14 @@ std::string list_of(bool (*belongs)(const LayerDef&)) {
   return list + ')';
 }
 
+// From the outermost to the innermost.
+std::vector<LayerDef> inward() {
+  std::vector<LayerDef> layers(trace::kLayers.begin(), trace::kLayers.end());
+  std::stable_partition(layers.begin(), layers.end(),
+                        [](const LayerDef& layer) { return !layer.innermost; });
+  return layers;
+}
+
 // Calls that are a write of a second file, too.
 std::string copies() {
   std::string list;
@@ -40,28 +48,26 @@ std::string copies() {
 // inside of these, and its layers lie inside each other: a sum is of the first of them that there
 // is. Allocations may lie inside of events or not: the longer of both is certain. Requests to
 // devices overlap: their sum is no time of threads.
-constexpr std::string_view kSummed[] = {"syscall", "vfs", "fs", "pagecache", "sched", "user"};
-constexpr std::string_view kNoEvents[] = {"heap", "block", "net"};
-
 std::string in_calls() {
-  const auto is_event = [](const LayerDef& layer) {
-    return !layer.device && std::ranges::find(kSummed, layer.name) == std::end(kSummed) &&
-           std::ranges::find(kNoEvents, layer.name) == std::end(kNoEvents);
-  };
-  std::string others = "('";
-  for (const LayerDef& layer : trace::kLayers) {
-    if (!is_event(layer)) others.append(others.size() > 2 ? ", '" : "").append(layer.name) += '\'';
-  }
+  const std::string others = list_of([](const LayerDef& layer) {
+    return layer.device || layer.inside || layer.sums || layer.name == "heap";
+  });
   std::string text = "coalesce(greatest(sum(self) FILTER (coalesce(layer NOT IN " + others +
-                     "), true)), sum(self) FILTER (layer = 'heap'))";
-  for (const std::string_view layer : kSummed)
-    text.append(", sum(self) FILTER (layer = '").append(layer).append("')");
+                     ", true)), sum(self) FILTER (layer = 'heap'))";
+  for (const bool kernel : {true, false}) {
+    for (const LayerDef& layer : inward())
+      if (layer.inside && layer.kernel == kernel)
+        text.append(", sum(self) FILTER (layer = '").append(layer.name).append("')");
+  }
   return text + ")";
 }
 
-// From the outermost to the innermost. Waiting for a CPU is no call: it comes last.
-constexpr std::string_view kLayersOfKernel =
-    "['syscall', 'vfs', 'fs', 'pagecache', 'kernel', 'block', 'net', 'sched']";
+std::string kernel_inward() {
+  std::string list;
+  for (const LayerDef& layer : inward())
+    if (layer.kernel) list.append(list.empty() ? "['" : ", '").append(layer.name).append("'");
+  return list + ']';
+}
 
 bool is_word(char c) {
   return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -109,6 +115,7 @@ std::string layer_sql(std::string_view query) {
 // io_uring, is told by the outermost layer of the kernel that knows the file.
 std::string once_sql(std::string_view who, std::string_view file) {
   static const std::string kIo = list_of([](const LayerDef& layer) { return layer.io; });
+  static const std::string kOrder = kernel_inward();
   static const std::string kKernel = list_of([](const LayerDef& layer) { return layer.kernel; });
   return fmt::format(
       "(coalesce(layer NOT IN {kernel}, true) OR"
@@ -116,7 +123,7 @@ std::string once_sql(std::string_view who, std::string_view file) {
       "AND"
       " coalesce(list_position({order}, layer) = min(nullif(list_position({order}, layer), 0))"
       " OVER (PARTITION BY {who}, {file}), false)))",
-      fmt::arg("kernel", kKernel), fmt::arg("io", kIo), fmt::arg("order", kLayersOfKernel),
+      fmt::arg("kernel", kKernel), fmt::arg("io", kIo), fmt::arg("order", kOrder),
       fmt::arg("who", who), fmt::arg("file", file));
 }
 

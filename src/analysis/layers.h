@@ -6,6 +6,7 @@
 
 namespace fathom::analysis {
 
+using trace::find_layer;
 using trace::is_code;
 using trace::is_device;
 using trace::is_io;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A footer is a struct in Thrift's compact protocol: 1 version, 2 schema, 3 number of rows, and
-// more. What stands before the number of rows is skipped, whatever it is.
+// The number of rows of a Parquet file, without DuckDB: `fathom info` wants it of every file at
+// once. A footer is a struct in Thrift's compact protocol: 1 version, 2 schema, 3 number of rows,
+// and more. What stands before the number of rows is skipped, whatever it is. Files may be damaged:
+// every step is checked, and nothing is taken from a length before it is there.
 #include "analysis/parquet_footer.h"
 
 #include <cstring>

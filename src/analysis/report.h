@@ -30,8 +30,14 @@ enum class Shape : std::uint8_t {
 struct Section {
   Table table;
   Shape shape = Shape::kTable;
+  std::string_view id = {};  // of one that others look for, whatever its title says
 };
 
+inline constexpr std::string_view kFunctionsSection = "functions";  // of the overview
+inline constexpr std::string_view kTimeSection = "time";            // of threads, in words
+inline constexpr std::string_view kGroupsSection = "groups";        // two recordings, by a column
+
+// Sentences before tables: whoever reads the first line only has read the most important thing.
 struct Report {
   std::vector<std::string> words;      // sentences, one a line
   std::vector<Insight> insights = {};  // the gravest first
@@ -42,6 +48,7 @@ struct Report {
 // What to say of such a report.
 inline constexpr char kOfPart[] = "This is a part of the run; advice needs the whole run.";
 
+// What all views may be asked; a view refuses what means nothing to it.
 struct ViewOptions {
   std::vector<std::string> by;  // what to group by; empty: the view's own choice
   std::int64_t top = -1;        // rows at most; 0: all; -1: the view's own choice
@@ -51,6 +58,8 @@ struct ViewOptions {
   std::span<const Rule> rules = {};  // what the overview asks for advice
 };
 
+// A named question, declared once: the command line, HTTP, Python, help and the SQL view of its
+// name come from it.
 struct ViewDef {
   std::string_view name;
   std::string_view help;

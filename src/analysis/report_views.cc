@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Rather one view too many than one too few: words are compared, whatever they mean in the
-// statement, so that no dialect of SQL has to be understood here.
+// Which views of reports a statement may mean, so that only those are made. Rather one view too
+// many than one too few: words are compared, whatever they mean in the statement, so that no
+// dialect of SQL has to be understood here.
 #include "analysis/report_views.h"
 
 #include <algorithm>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Replaces /proc/self/fd/N in DuckDB's messages by the path that the user knows.
+// Puts paths into DuckDB's messages. Parquet files are given to it as /proc/self/fd/N, so that a
+// file which is replaced meanwhile stays the one that was checked; its errors then name a number
+// that means nothing to anybody.
 #include "analysis/source_names.h"
 
 #include <cctype>
@@ -9,6 +11,7 @@
 namespace fathom::analysis {
 namespace {
 
+// Not /proc/self/fd/12 in /proc/self/fd/123.
 void replace_name(std::string& text, std::string_view source, std::string_view path) {
   for (std::size_t at = text.find(source); at != std::string::npos;
        at = text.find(source, at + 1)) {

@@ -14,7 +14,7 @@
 
 namespace fathom::analysis {
 
-struct SampledFunction {
+struct StackFunction {
   std::string name;    // "unknown" where nobody knows it
   std::string module;  // ""
 };
@@ -25,7 +25,7 @@ class StackShapes {
   // Those of the samples that a condition chooses.
   Status load(Store& store, const std::string& samples_where);
 
-  [[nodiscard]] const SampledFunction& function(std::uint32_t number) const {
+  [[nodiscard]] const StackFunction& function(std::uint32_t number) const {
     return functions_[number];
   }
   // Functions from the outermost to the innermost; none where the stack is not known.
@@ -34,7 +34,7 @@ class StackShapes {
  private:
   std::uint32_t number_of(std::string name, std::string module);
 
-  std::vector<SampledFunction> functions_;
+  std::vector<StackFunction> functions_;
   std::unordered_map<std::string, std::uint32_t> numbers_;
   StackTree tree_;
   std::unordered_map<std::int64_t, std::uint32_t> stacks_;  // to the innermost node of tree_

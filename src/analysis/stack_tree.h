@@ -9,6 +9,7 @@
 
 namespace fathom::analysis {
 
+// Grows only: ids stay valid. One thread at a time.
 class StackTree {
  public:
   static constexpr std::uint32_t kRoot = 0;

@@ -35,6 +35,9 @@ struct StoreOptions {
   bool remembers_files = false;
 };
 
+// What every report, rule and SQL statement asks. Results are copies and outlive it; an Error is
+// the engine's, in its words, and the store can be asked again after one. It holds the Parquet
+// files open, so a recorder may remove or replace them meanwhile.
 class Store {
  public:
   // A path is a recording or a directory of recordings; all of them are shown as one. Nothing is

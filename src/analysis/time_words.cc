@@ -46,36 +46,44 @@ std::vector<Part> longest(const std::vector<Part>& parts, std::string_view state
   return found;
 }
 
-std::string whole_words(const std::vector<Part>& parts) {
+std::string whole_words(const std::vector<Part>& parts, bool of_one) {
   std::map<std::string_view, double> shares;
   for (const Part& part : parts) shares[part.state] += part.share;
-  std::string text =
-      fmt::format("The threads ran on a CPU for {:.1f} % of their time and waited for {:.1f} %",
-                  shares["running"], shares["waiting"]);
+  std::string text = fmt::format("{} ran on a CPU for {:.1f} % of {} time and waited for {:.1f} %",
+                                 of_one ? "The thread" : "The threads", shares["running"],
+                                 of_one ? "its" : "their", shares["waiting"]);
   if (shares["ready"] >= kWorthSaying)
-    text += fmt::format("; for {:.1f} % they could have run, but had no CPU", shares["ready"]);
+    text += fmt::format("; for {:.1f} % {} could have run, but had no CPU", shares["ready"],
+                        of_one ? "it" : "they");
   if (shares["unexplained"] >= kWorthSaying)
     text += fmt::format("; {:.1f} % is unexplained", shares["unexplained"]);
   return text + ".";
 }
 
+// "sleep in nanosleep"; a name that begins with its cause says both: "page fault in main".
+std::string what_of(const Part& part) {
+  const bool says_cause =
+      part.cause.empty() || part.name == part.cause || part.name.starts_with(part.cause + " ");
+  return part.state != "waiting" || says_cause ? part.name
+         : part.name.empty()                   ? part.cause
+                                               : part.cause + " in " + part.name;
+}
+
 std::string listed(const std::vector<Part>& parts, std::string_view title) {
   std::vector<std::string> words;
   for (const Part& part : parts) {
-    const std::string what =
-        part.state == "waiting" ? fmt::format("{} in {}", part.cause, part.name) : part.name;
-    words.push_back(
-        fmt::format("{} {} ({:.1f} %)", what, human_ns(static_cast<double>(part.ns)), part.share));
+    words.push_back(fmt::format("{} {} ({:.1f} %)", what_of(part),
+                                human_ns(static_cast<double>(part.ns)), part.share));
   }
   return fmt::format("{}: {}.", title, join(words, ", "));
 }
 
 }  // namespace
 
-std::vector<std::string> time_words(const Table& time) {
+std::vector<std::string> time_words(const Table& time, bool of_one) {
   if (time.rows.empty()) return {};
   const std::vector<Part> parts = parts_of(time);
-  std::vector<std::string> words = {whole_words(parts)};
+  std::vector<std::string> words = {whole_words(parts, of_one)};
   const std::vector<Part> ran = longest(parts, "running");
   if (!ran.empty()) words.push_back(listed(ran, "Most CPU time"));
   const std::vector<Part> waits = longest(parts, "waiting");

@@ -9,7 +9,8 @@
 
 namespace fathom::analysis {
 
-// `time` is what time_table() gives. No sentence where it has no rows.
-std::vector<std::string> time_words(const Table& time);
+// `time` is what time_table() gives. No sentence where it has no rows. `of_one`: it is the time of
+// a single thread.
+std::vector<std::string> time_words(const Table& time, bool of_one);
 
 }  // namespace fathom::analysis

@@ -15,7 +15,7 @@ std::vector<Value> row(const char* state, const char* cause, const char* name, s
   return {std::string(state), std::string(cause), std::string(name), ns, share};
 }
 
-TEST(TimeWords, NothingWithoutAnAccount) { EXPECT_THAT(time_words({}), IsEmpty()); }
+TEST(TimeWords, NothingWithoutAnAccount) { EXPECT_THAT(time_words({}, true), IsEmpty()); }
 
 TEST(TimeWords, TellOfTheWholeThenOfItsLongestParts) {
   Table time;
@@ -27,7 +27,7 @@ TEST(TimeWords, TellOfTheWholeThenOfItsLongestParts) {
                row("waiting", "pipe", "read", 5'000'000, 0.5),
                row("ready", "run queue", "waits for a CPU", 5'000'000, 0.5),
                row("unexplained", "", "", 10'000'000, 1)};
-  EXPECT_THAT(time_words(time),
+  EXPECT_THAT(time_words(time, false),
               ElementsAre("The threads ran on a CPU for 68.0 % of their time and waited for 30.5 "
                           "%; 1.0 % is unexplained.",
                           "Most CPU time: row 500 ms (50.0 %), swim 90.0 ms (9.0 %), dive 60.0 ms "
@@ -39,10 +39,29 @@ TEST(TimeWords, SayWhenThereWereTooFewCpus) {
   Table time;
   time.rows = {row("ready", "run queue", "waits for a CPU", 90, 90),
                row("running", "function", "row", 10, 10), row("unexplained", "", "", 0, 0)};
-  EXPECT_THAT(time_words(time),
+  EXPECT_THAT(time_words(time, false),
               ElementsAre("The threads ran on a CPU for 10.0 % of their time and waited for 0.0 %; "
                           "for 90.0 % they could have run, but had no CPU.",
                           "Most CPU time: row 10 ns (10.0 %)."));
+}
+
+TEST(TimeWords, OneThreadIsOne) {
+  Table time;
+  time.rows = {row("ready", "run queue", "waits for a CPU", 90, 90),
+               row("running", "function", "row", 10, 10), row("unexplained", "", "", 0, 0)};
+  EXPECT_THAT(time_words(time, true),
+              ElementsAre("The thread ran on a CPU for 10.0 % of its time and waited for 0.0 %; "
+                          "for 90.0 % it could have run, but had no CPU.",
+                          "Most CPU time: row 10 ns (10.0 %)."));
+}
+
+TEST(TimeWords, ACauseIsSaidOnce) {
+  Table time;
+  time.rows = {row("waiting", "page fault", "page fault in main", 50, 50),
+               row("waiting", "sleep", "sleepy", 30, 30), row("waiting", "lock", "", 20, 20)};
+  EXPECT_EQ(time_words(time, true).back(),
+            "Longest waits: page fault in main 50 ns (50.0 %), sleep in sleepy 30 ns (30.0 %), "
+            "lock 20 ns (20.0 %).");
 }
 
 }  // namespace

@@ -42,6 +42,7 @@ std::int64_t rows_wanted(const ViewOptions& options, std::int64_t own_choice) {
 
 std::string limit_sql(std::int64_t rows) { return rows > 0 ? fmt::format(" LIMIT {}", rows) : ""; }
 
+// Statements with a LIMIT count all rows in a last column, by a window: that saves asking twice.
 std::int64_t take_row_count(Table& table) {
   const std::int64_t all = table.rows.empty() ? 0 : int_of(table.rows[0].back());
   for (auto& row : table.rows) row.pop_back();
@@ -60,7 +61,7 @@ void note_left_out(Table& table, std::int64_t all_rows, std::string_view what) {
 
 Status note_no_calls(Store& store, Table& table, std::string_view for_samples) {
   FATHOM_ASSIGN(const Table samples, store.query("SELECT 1 FROM samples LIMIT 1"));
-  table.note = "no call was recorded";
+  table.note = kNoCalls;
   if (!samples.rows.empty()) table.note += fmt::format("; {} shows the samples", for_samples);
   return {};
 }
@@ -101,6 +102,7 @@ Result<TimeBase> time_base(Store& store) {
                   .events = int_of(row[6])};
 }
 
+// The view is a long statement: what asks for it several times gets a table.
 Status hold_waits(Store& store) {
   if (store.query_sums("SELECT 1 FROM temp.main.waits LIMIT 0")) return {};
   const auto held = store.query("CREATE TEMP TABLE waits AS SELECT * FROM memory.main.waits");

@@ -58,6 +58,9 @@ Result<TimeBase> time_base(Store& store);
 // Makes `waits` a table: it takes a look at every sample, and several questions of a report ask it.
 Status hold_waits(Store& store);
 
+// The note of a table of calls that has no rows; of a part of the run it says "matches".
+inline constexpr std::string_view kNoCalls = "no call was recorded";
+
 [[nodiscard]] Value percent_of(std::int64_t part, std::int64_t whole);  // NULL of nothing
 
 // Columns of the summary that reports can be grouped by.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The list of views: the one place that names them all.
+// The list of views: the one place that names them all. Help, `fathom report`, the HTTP interface,
+// Python and the views of SQL come from it, in its order.
 #include <algorithm>
 
 #include "analysis/report.h"
@@ -79,8 +80,8 @@ Error no_depth(const ViewDef& view) {
 
 Status check_call(const ViewDef& view, const ViewOptions& options) {
   if (!view.of_call && (!options.call.empty() || !options.file.empty()))
-    return usage_error("view " + std::string(view.name) + " explains no single call",
-                       "--call and --file are for explain");
+    return usage_error("view " + std::string(view.name) + " takes neither --call nor --file",
+                       "they are for view explain");
   return {};
 }
 

@@ -54,10 +54,12 @@ Result<std::string> what_ran(Store& store, const TimeBase& base) {
   return text + ".";
 }
 
+// Threads that nobody listed have a share of this time, too.
+bool is_of_one(const TimeBase& base) { return base.threads <= 1 && base.thread_time <= base.wall; }
+
 std::string whose_time(const TimeBase& base) {
-  // Threads that nobody listed have a share of this time, too.
-  if (base.threads <= 1 && base.thread_time > base.wall) return "the threads' time";
-  if (base.threads <= 1) return "the main thread's time";
+  if (is_of_one(base)) return "the main thread's time";
+  if (base.threads <= 1) return "the threads' time";
   if (base.processes <= 1) return fmt::format("the time of {} threads", base.threads);
   return fmt::format("the time of {} threads in {} processes", base.threads, base.processes);
 }
@@ -120,14 +122,15 @@ std::string places(const Cause& cause) {
          (cause.files == 1 ? std::string(base_name(cause.file)) : counted(cause.files, "file"));
 }
 
-// "100 calls on data.bin, 1.00 us each, 4.00 KiB per call"
+// "100 calls on data.bin, 1.00 us each, 4.00 KiB per call". Of one call the sentence has told the
+// time already: "1 call on data.bin, 4.00 KiB".
 std::string describe(const Cause& cause) {
   std::string text = counted(cause.calls, "call") + places(cause);
   if (cause.calls <= 0) return text;
-  text += fmt::format(", {} each", ns_text(cause.self / cause.calls));
+  if (cause.calls > 1) text += fmt::format(", {} each", ns_text(cause.self / cause.calls));
   if (cause.has_bytes && cause.bytes > 0 && cause.moved > 0) {
     const double each = static_cast<double>(cause.bytes) / static_cast<double>(cause.moved);
-    text += fmt::format(", {} per call", human_bytes(each));
+    text += ", " + human_bytes(each) + (cause.calls > 1 ? " per call" : "");
   }
   return text;
 }
@@ -249,7 +252,7 @@ Result<std::vector<std::string>> words_about(Store& store, const TimeBase& base,
                                              const Table& time) {
   FATHOM_ASSIGN(std::string first, what_ran(store, base));
   std::vector<std::string> words = {std::move(first)};
-  for (std::string& one : time_words(time)) words.push_back(std::move(one));
+  for (std::string& one : time_words(time, is_of_one(base))) words.push_back(std::move(one));
   const bool accounted = !time.rows.empty();
   if (base.events == 0) {
     if (!accounted) add_emptiness(store, words);

@@ -11,6 +11,7 @@
 
 namespace fathom {
 
+// Owns its engine. One thread at a time: each number depends on those before it.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : engine_(seed) {}

@@ -20,6 +20,7 @@
 namespace fathom {
 namespace {
 
+// A NUL would end the name for the kernel where it does not for us.
 bool is_step(std::string_view name) {
   return !name.empty() && name != "." && name != ".." &&
          name.find_first_of(std::string_view("/\0", 2)) == std::string_view::npos;
@@ -104,6 +105,7 @@ Result<File> Directory::open_file(std::string_view name, int flags, mode_t mode,
   struct stat facts {};
   if (::fstatat(fd(), step.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(facts.st_mode))
     return refused(path, facts.st_mode, "a file");
+  // O_NONBLOCK: a FIFO that took the name a moment ago must not hold us up.
   constexpr int kAlways = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   // Cut only when it is known to be ours.
   Fd opened(::openat(fd(), step.c_str(), (flags & ~O_TRUNC) | kAlways, mode));
@@ -132,9 +134,12 @@ Result<File> Directory::create(std::string_view name, mode_t mode) const {
 }
 
 Status Directory::write_atomic(std::string_view name, std::string_view content, mode_t mode) const {
+  // Beside the file, for a rename is atomic in one file system only; a name that nobody can have
+  // made before.
   const std::string draft = std::string(name) + "." + random_id().substr(0, 8) + ".tmp";
   FATHOM_ASSIGN(File file, open_file(draft, O_WRONLY | O_CREAT | O_EXCL, mode));
   Status written = file.write_all(content);
+  // Before the rename: else a crash may leave the new name with nothing in it.
   if (written) written = file.sync();
   if (written) written = rename(draft, *this, name);
   if (!written) (void)remove(draft);

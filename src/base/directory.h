@@ -17,6 +17,9 @@
 
 namespace fathom {
 
+// A handle; copies may be used by several threads, for nothing in it changes. Every step is
+// resolved by the kernel beneath the descriptor (openat), so a name that is exchanged meanwhile
+// cannot lead out.
 class Directory {
  public:
   // The path is the caller's own word: links in it are followed.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The limit is low by default for the sake of programs that use select(2), which none of ours does.
+// Readers hold every Parquet file of a recording open, and each event of perf is a descriptor: more
+// than the 1024 that processes begin with. The limit is low by default for the sake of programs
+// that use select(2), which none of ours does.
 #include "base/file_limit.h"
 
 #include <sys/resource.h>

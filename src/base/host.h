@@ -7,6 +7,7 @@
 
 namespace fathom {
 
+// Plain values, as they were read.
 struct HostFacts {
   std::string hostname;
   std::string system;              // "Debian GNU/Linux 12 (bookworm)"

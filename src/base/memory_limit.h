@@ -11,6 +11,8 @@
 
 namespace fathom {
 
+// A value. It stops nobody: whoever answers a question has a thread that looks every kLookNs, and
+// ends the question. begin() comes before the first look.
 class MemoryLimit {
  public:
   static constexpr std::int64_t kLookNs = 20'000'000;       // between two looks by whoever watches

@@ -29,6 +29,8 @@ enum class Code {
   kFull,         // there is no room for more
 };
 
+// Why something could not be done, as it is shown to the user. A value; whoever passes it on may
+// put context in front.
 struct Error {
   Code code = Code::kInvalid;
   std::string message;  // what is wrong, one line, no full stop
@@ -41,7 +43,7 @@ struct Error {
   }
 };
 
-// The exit status that DESIGN section 5 fixes.
+// The exit status of the program: 2 for what was typed wrongly, 3 for every other failure.
 constexpr int exit_status(Code code) { return code == Code::kUsage ? 2 : 3; }
 
 struct Unit {};

@@ -74,6 +74,8 @@ void append_legacy(std::string_view part, std::string& text) {
   }
 }
 
+// As C++ has it, a list of lengths and names, with signs spelled out and a hash at the end, by
+// which it is known from C++.
 std::optional<std::string> legacy(std::string_view name) {
   constexpr std::size_t kHash = 17;
   name.remove_prefix(3);
@@ -101,6 +103,9 @@ std::optional<std::string> legacy(std::string_view name) {
 
 // ---- v0
 
+// Reads and prints at once, by descent: each function stands for a rule of the grammar and is
+// called at its first letter. After the first thing that does not fit, ok_ is false for good and
+// nothing is printed any more.
 class V0 {
  public:
   explicit V0(std::string_view name) : name_(name) {}
@@ -125,6 +130,7 @@ class V0 {
     return true;
   }
 
+  // "_" is 0, "0_" is 1: what is written is one less.
   std::uint64_t base62() {
     if (eat('_')) return 0;
     std::uint64_t value = 0;
@@ -222,6 +228,8 @@ class V0 {
   }
 
   // What is read elsewhere in the name, before this.
+  // Only backwards: a name that leads forward could go round for ever. In what is not printed there
+  // is no need to go.
   template <class Read>
   void back(Read read) {
     const std::size_t here = at_;
@@ -314,6 +322,7 @@ class V0 {
     }
   }
 
+  // Numbered from the innermost `for<>` outwards; printed by letters from the outermost on.
   void lifetime(std::uint64_t number) {
     if (number == 0) return print("'_");
     if (number > bound_) {
@@ -456,6 +465,8 @@ class V0 {
     }
     if (is_open) print(">");
   }
+  // Whether its list of arguments is still open: named types of a trait (Item = u8) go into the
+  // same brackets.
   bool open_path(int depth) {
     if (is_too_deep(depth)) return false;
     if (eat('B')) {

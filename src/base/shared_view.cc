@@ -135,7 +135,7 @@ Status SharedView::map_again(int fd) {
   return {};
 }
 
-void SharedView::rest() const { (void)::madvise(memory_, size_, MADV_DONTNEED); }
+void SharedView::drop_pages() const { (void)::madvise(memory_, size_, MADV_DONTNEED); }
 
 void restore_bus_signal() {
   if (handled.load()) ::sigaction(SIGBUS, &before, nullptr);

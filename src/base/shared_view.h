@@ -11,6 +11,9 @@
 
 namespace fathom {
 
+// Owns the mapping, not the file. A view is one thread's; the signal may come in any thread that
+// touches the memory. map() fails where the file cannot be mapped or there are as many views as the
+// handler has places for.
 class SharedView {
  public:
   // The first `bytes` of the file. The descriptor is not needed afterwards.
@@ -32,7 +35,7 @@ class SharedView {
   // Looks at the file again, which has its size again: nothing is missing then.
   Status map_again(int fd);
   // Pages that were looked at are no longer part of our memory, until they are again.
-  void rest() const;
+  void drop_pages() const;
 
  private:
   void swap(SharedView& other) noexcept;

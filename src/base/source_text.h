@@ -28,6 +28,7 @@ class SourceText {
   [[nodiscard]] std::size_t changed() const { return changed_; }  // files that are newer
 
  private:
+  // A file that was read, cut into lines.
   struct Source {
     std::string text;
     std::vector<std::string_view> lines;

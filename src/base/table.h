@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -31,6 +32,24 @@ struct Value {
 // How a column is shown to people; JSON and CSV carry the plain value whatever it says.
 enum class Measure : std::uint8_t { kNone, kNanoseconds, kBytes, kCount, kPercent };
 
+// As JSON names it: "ns", "bytes", "count", "percent"; "" where numbers are only names.
+constexpr std::string_view unit_of(Measure measure) {
+  switch (measure) {
+    case Measure::kNone:
+      return "";
+    case Measure::kNanoseconds:
+      return "ns";
+    case Measure::kBytes:
+      return "bytes";
+    case Measure::kCount:
+      return "count";
+    case Measure::kPercent:
+      return "percent";
+  }
+  return "";
+}
+
+// A name, and how it is shown where people read.
 struct Column {
   std::string name;
   Measure measure = Measure::kNone;
@@ -39,6 +58,7 @@ struct Column {
   std::uint8_t rank = 0;
 };
 
+// A whole result in memory: every row has a value for each column.
 struct Table {
   std::string title;
   std::vector<Column> columns;

@@ -10,6 +10,7 @@
 
 namespace fathom {
 
+// What stands at one place of a text, which need not be valid.
 struct CodePoint {
   char32_t value;      // the byte itself where invalid
   std::size_t length;  // bytes; 1 where invalid

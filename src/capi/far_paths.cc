@@ -3,8 +3,8 @@
 // stay open in the result: their files come while questions are asked.
 #include "capi/far_paths.h"
 
-#include "fleet/far_recording.h"
-#include "fleet/far_word.h"
+#include "fleet/recordings/far_recording.h"
+#include "fleet/recordings/far_word.h"
 
 namespace fathom::capi {
 

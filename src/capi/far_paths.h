@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Recordings that are named by a URL (fleet/far_word.h), opened beside those of this machine.
+// Recordings that are named by a URL (fleet/recordings/far_word.h), opened beside those of this
+// machine.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Stands for far_paths.cc in a build without the fleet.
+// Stands for far_paths.cc in a build without the fleet, which has no client of HTTP: what is a URL
+// is refused with what would have to be built, all else is a path as ever.
 #include <algorithm>
 
 #include "capi/far_paths.h"

@@ -22,6 +22,7 @@ void write_texts(JsonWriter& json, const std::vector<std::string>& texts) {
   json.end_array();
 }
 
+// A row is an array, not an object: names of columns are in the answer once.
 void write_rows(JsonWriter& json, const Table& table) {
   json.begin_array();
   for (const auto& row : table.rows) {
@@ -32,6 +33,8 @@ void write_rows(JsonWriter& json, const Table& table) {
   json.end_array();
 }
 
+// `shift` puts several recordings on one line of time. Files of the tail have no path: nobody else
+// could open them, so they are left out.
 void write_part(JsonWriter& json, const trace::Part& part, std::int64_t shift) {
   json.begin_object();
   json.key("directory").value(part.directory);
@@ -70,6 +73,8 @@ const char* role_name(analysis::ColumnRole role) {
   return "";
 }
 
+// The views of the SQL contract with the types of their columns, so that Python can make empty
+// frames of the right types and knows which columns are times.
 void write_contract(JsonWriter& json) {
   json.begin_object();
   for (const analysis::ViewSpec& view : analysis::recorded_views()) {
@@ -95,22 +100,8 @@ void write_insight(JsonWriter& json, const analysis::Insight& insight) {
   json.end_object();
 }
 
-const char* measure_name(Measure measure) {
-  switch (measure) {
-    case Measure::kNone:
-      return "";
-    case Measure::kNanoseconds:
-      return "ns";
-    case Measure::kBytes:
-      return "bytes";
-    case Measure::kCount:
-      return "count";
-    case Measure::kPercent:
-      return "percent";
-  }
-  return "";
-}
-
+// With the table as `fathom report` prints it: Python's repr is the same text, and measures of
+// columns let whoever formats the numbers anew do so.
 void write_table(JsonWriter& json, const Table& table) {
   json.begin_object();
   json.key("title").value(table.title);
@@ -118,7 +109,7 @@ void write_table(JsonWriter& json, const Table& table) {
   for (const Column& column : table.columns) json.value(column.name);
   json.end_array();
   json.key("measures").begin_array();
-  for (const Column& column : table.columns) json.value(measure_name(column.measure));
+  for (const Column& column : table.columns) json.value(unit_of(column.measure));
   json.end_array();
   write_rows(json.key("rows"), table);
   json.key("note").value(table.note);

@@ -26,6 +26,8 @@
 #include "sql/arrow.h"
 #include "sql/cursor.h"
 
+// What a caller's pointer means. Callers may be on any thread and do not know which of their calls
+// wait: `mutex` lets one ask at a time, and interrupt() must work without it.
 struct fathom_recording {
   std::mutex mutex;  // the store is one thread's at a time
   fathom::analysis::Store store;
@@ -37,6 +39,8 @@ struct fathom_recording {
   std::list<fathom::sql::Interrupter> parts = {};  // of reports on parts that are being made
 };
 
+// Rows outlive the recording that they came from, so all that an error needs to be explained is
+// here.
 struct fathom_rows {
   std::optional<fathom::sql::Cursor> cursor;  // nothing once an Arrow stream has it
   fathom::sql::Interrupter interrupter;
@@ -106,7 +110,8 @@ T guarded(fathom_error** error, T failed, const Work& work) noexcept {
   return failed;
 }
 
-// Members behind the caller's size did not exist when it was compiled.
+// The caller says how large its struct is: those compiled against an older header have fewer
+// members, and the rest keeps its defaults.
 template <class Options>
 Options known_options(const Options* given, const Options& defaults) {
   Options options = defaults;
@@ -150,6 +155,7 @@ Result<analysis::Store> open_store(const capi::NearPaths& near, int threads,
       {.resolver = sources::function_names(), .threads = threads, .memory = memory.of_store()});
 }
 
+// Pointers are the caller's and are copied: nothing of them is kept.
 Result<analysis::RowFilter> filter_of(const fathom_report_options& given) {
   analysis::RowFilter filter;
   filter.layers = {given.layers, given.layers + given.layer_count};
@@ -230,6 +236,7 @@ fathom_recording* fathom_recording_open(const char* const* paths, size_t count,
 
 void fathom_recording_close(fathom_recording* recording) { delete recording; }
 
+// Takes no lock that a question holds, or it would wait for what it is to end.
 void fathom_recording_interrupt(fathom_recording* recording) {
   recording->interrupter.interrupt();
   const std::lock_guard lock(recording->parts_mutex);

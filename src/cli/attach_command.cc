@@ -64,6 +64,7 @@ void declare(Parser& parser, Arguments& a) {
 
 // An option that only the other way of recording has.
 Status check_way(const Parser& parser, bool records) {
+  // Of one of the two ways alone; options that are not here belong to both.
   constexpr const char* kRecorders[] = {"--for",   "--layers", "--sample",
                                         "--count", "--force",  "--sample-resources",
                                         "--share", "--quiet",  "--no-command"};

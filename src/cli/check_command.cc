@@ -26,7 +26,7 @@
 namespace fathom::cli {
 namespace {
 
-using analysis::Verdict;
+using analysis::BudgetVerdict;
 
 struct Arguments {
   std::string trace, budget, baseline, junit, markdown;
@@ -102,9 +102,11 @@ Status write_files(const Arguments& a, const std::vector<analysis::Outcome>& out
                                                       render::Format::kMarkdown));
 }
 
+// What could not be checked comes before what was broken: a budget that nobody checked is no budget
+// that was kept.
 Result<int> verdict_on(const std::vector<analysis::Outcome>& outcomes) {
   for (const analysis::Outcome& outcome : outcomes) {
-    if (outcome.verdict == Verdict::kUnknown) {
+    if (outcome.verdict == BudgetVerdict::kUnknown) {
       return Error{
           Code::kInvalid,
           fmt::format("budget '{}' cannot be checked: {}", outcome.budget.name, outcome.detail),
@@ -112,13 +114,13 @@ Result<int> verdict_on(const std::vector<analysis::Outcome>& outcomes) {
               ? "record without losses, or use --partial to check what was recorded"
               : "use --partial to check what was recorded"};
     }
-    if (outcome.verdict != Verdict::kMissing) continue;
+    if (outcome.verdict != BudgetVerdict::kMissing) continue;
     return Error{
         Code::kNotFound,
         fmt::format("budget '{}' cannot be checked: {}", outcome.budget.name, outcome.detail),
         "add 'optional: true' to skip it in that case"};
   }
-  return analysis::count_of(outcomes, Verdict::kBroken) > 0 ? 1 : 0;
+  return analysis::count_of(outcomes, BudgetVerdict::kBroken) > 0 ? 1 : 0;
 }
 
 Result<int> run(Parser& parser) {

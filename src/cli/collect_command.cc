@@ -62,53 +62,76 @@ Result<bool> is_done_with_files(const std::string& directory, const session::Dro
   return outcome.stream.interrupted || outcome.stream.writers_alive || outcome.stream.spent;
 }
 
-Result<int> run(Parser& parser) {
+struct Arguments {
   session::CollectOptions options;
   convert::DropInOptions files;
-  bool quiet = false;
   std::string share;
-  parser.positional("DIR", options.directory,
+  bool quiet = false;
+};
+
+// false: there is nothing to collect, --help or a description was asked for.
+Result<bool> parse(Parser& parser, Arguments& a) {
+  parser.positional("DIR", a.options.directory,
                     "directory of the recording (FATHOM_OUT of the programs)");
-  parser.flag("--follow", options.follow, "keep waiting for new programs until Ctrl-C");
-  parser.flag("--ended", options.ended,
+  parser.flag("--follow", a.options.follow, "keep waiting for new programs until Ctrl-C");
+  parser.flag("--ended", a.options.ended,
               "assume that all programs have ended; needed if they ran on another machine or in "
               "another container");
-  declare_hz(parser, options.hz);
-  declare_share(parser, share);
-  parser.option("--dftracer", files.dftracer, "LOG",
+  declare_hz(parser, a.options.hz);
+  declare_share(parser, a.share);
+  parser.option("--dftracer", a.files.dftracer, "LOG",
                 "write DFTracer files as LOG-… for programs that asked for them");
-  parser.option("--alnair", files.alnair, "DIR",
+  parser.option("--alnair", a.files.alnair, "DIR",
                 "write Alnair logs to DIR for programs that asked for them");
-  parser.flag("-q,--quiet", quiet, "print no messages from Fathom");
+  parser.flag("-q,--quiet", a.quiet, "print no messages from Fathom");
   FATHOM_ASSIGN(const bool go_on, parser.parse());
-  if (!go_on) return 0;
-  FATHOM_TRY(check_hz(options.hz));
-  FATHOM_ASSIGN(options.share, shared_group(parser, share));
-  FATHOM_TRY(make_absolute(files));
-  files.ended = options.ended;
-  if (Status own = trace::check_owner(options.directory);
-      !own && own.error().code != Code::kNotFound)
-    return std::move(own).error();
-  const session::DropInWishes wishes = session::DropInWishes::of(options.directory);
-  FATHOM_ASSIGN(const bool done, is_done_with_files(options.directory, wishes, files, quiet));
-  if (done) return 0;
+  if (!go_on) return false;
+  FATHOM_TRY(check_hz(a.options.hz));
+  FATHOM_ASSIGN(a.options.share, shared_group(parser, a.share));
+  FATHOM_TRY(make_absolute(a.files));
+  a.files.ended = a.options.ended;
+  return true;
+}
+
+// With a line that says how far it is.
+Result<session::CollectOutcome> collect(const Arguments& a) {
   Progress progress;
   const auto live = [&](const session::Flow& flow) {
-    if (quiet || !progress.due()) return;
+    if (a.quiet || !progress.due()) return;
     progress.show(fmt::format(
         "fathom: {}  {}  {} lost", counted_roughly(static_cast<double>(flow.events), "event"),
         human_bytes(static_cast<double>(flow.bytes)), human_count(static_cast<double>(flow.lost))));
   };
-  FATHOM_ASSIGN(const session::CollectOutcome outcome, session::collect(options, live));
+  Result<session::CollectOutcome> outcome = session::collect(a.options, live);
   progress.clear();
-  if (outcome.trouble) return *outcome.trouble;
-  if (!session::has_stream(options.directory)) wishes.remove();
-  if (!quiet && outcome.writers_alive) {
-    tell({Code::kIo, "programs still record into " + options.directory,
+  return outcome;
+}
+
+void tell_who_goes_on(const session::CollectOutcome& outcome, const std::string& directory) {
+  if (outcome.writers_alive) {
+    tell({Code::kIo, "programs still record into " + directory,
           "run fathom collect again when they have ended"});
   }
-  if (!quiet && !outcome.unknown_on.empty())
-    tell(may_still_record(outcome.unknown_on, options.directory));
+  if (!outcome.unknown_on.empty()) tell(may_still_record(outcome.unknown_on, directory));
+}
+
+Result<int> run(Parser& parser) {
+  Arguments arguments;
+  FATHOM_ASSIGN(const bool go_on, parse(parser, arguments));
+  if (!go_on) return 0;
+  const std::string& directory = arguments.options.directory;
+  // Nobody's spool but our own is opened; that there is none is for collect() to say.
+  if (Status own = trace::check_owner(directory); !own && own.error().code != Code::kNotFound)
+    return std::move(own).error();
+  const session::DropInWishes wishes = session::DropInWishes::of(directory);
+  FATHOM_ASSIGN(const bool done,
+                is_done_with_files(directory, wishes, arguments.files, arguments.quiet));
+  if (done) return 0;
+  FATHOM_ASSIGN(const session::CollectOutcome outcome, collect(arguments));
+  if (outcome.trouble) return *outcome.trouble;
+  // A wish lives as long as there is something that it can be granted from.
+  if (!session::has_stream(directory)) wishes.remove();
+  if (!arguments.quiet) tell_who_goes_on(outcome, directory);
   return 0;
 }
 

@@ -12,6 +12,7 @@ namespace fathom::cli {
 
 class Parser;
 
+// Read by main, help, manual pages and completions. `run` is called once in a process.
 struct CommandDef {
   std::string_view name;
   std::string_view summary;  // one line, a sentence without full stop

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The list of commands: the one place that names them all.
+// The list of commands: the one place that names them all. Help, manual pages, completions and main
+// take them from here, in its order.
 #include <algorithm>
 #include <string>
 #include <vector>

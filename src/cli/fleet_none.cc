@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Stands for the folder fleet/ in a build without the fleet: the same names, with a reason.
+// Stands for the folder fleet/ in a build without the fleet: the same names, each with the reason
+// and what to build with. So --help, completions and main know one list of commands, and nobody is
+// told "unknown command" of one that the documents describe.
 #include "cli/command.h"
 #include "cli/far_trace.h"
 #include "cli/fleet_lacks.h"

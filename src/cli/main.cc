@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The program: finds the command, runs it, and tells what went wrong in one line.
+// The program: finds the command, runs it, and tells what went wrong in one line. The last place
+// that catches what a library throws, and where an Error becomes an exit status.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -132,7 +132,8 @@ Result<int> run(Parser& parser) {
                          ", or a folder of results of 'fathom container run'; several are compared "
                          "in one table");
   parser.option("--plain", options.plain, "TRACE",
-                "a run without function tracing: needs come from it, overhead is the difference");
+                "a run recorded without functions; its needs are used, and the difference is the "
+                "overhead");
   parser.option("--format", options.format, "FORMAT",
                 "table, json, html, or patch: requests and limits for kubectl patch; of several "
                 "table, json, csv or md");

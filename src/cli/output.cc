@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The output options that all commands with tables share.
+// The output options that all commands with tables share, so that --format means the same
+// everywhere and what may not go together is refused by the same words.
 #include "cli/output.h"
 
 #include <unistd.h>

@@ -15,6 +15,7 @@ struct OutputOptions {
   bool safe_csv = false;
 };
 
+// How tables are printed, once --format was understood.
 struct Output {
   render::Format format = render::Format::kTable;
   render::Style style;

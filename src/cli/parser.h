@@ -36,6 +36,7 @@ struct Signature {
   bool has_tail = false;  // the last positional one is a program with its arguments
 };
 
+// Lives as long as its command runs. Errors of parse() are usage errors. One thread.
 class Parser {
  public:
   Parser(const CommandDef& command, std::vector<std::string> arguments);

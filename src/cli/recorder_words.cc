@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// All of it goes to stderr: stdout is the program's.
+// What a recorder says while it records. All of it goes to stderr: stdout is the program's. A live
+// line only where stderr is a terminal, ten times a second at most, and gone before anything else
+// is said.
 #include "cli/recorder_words.h"
 
 #include <fmt/format.h>

@@ -8,6 +8,8 @@
 
 namespace fathom::cli {
 
+// Owns the line on the terminal; when it goes, so does the line. Must outlive the recording that
+// has its hooks.
 class RecorderWords {
  public:
   // They refer to this object.

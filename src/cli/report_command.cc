@@ -80,12 +80,10 @@ Result<bool> parse(Parser& parser, Arguments& a) {
 
 // A program that only computes has none: its functions were sampled.
 bool only_sampled(const analysis::Report& report) {
-  const auto has = [&](std::string_view title) {
-    return std::ranges::any_of(report.sections, [&](const analysis::Section& section) {
-      return section.table.title == title;
-    });
+  const auto has = [&](std::string_view id) {
+    return std::ranges::find(report.sections, id, &analysis::Section::id) != report.sections.end();
   };
-  return has("Where the threads' time went") && !has("Top functions");
+  return has(analysis::kTimeSection) && !has(analysis::kFunctionsSection);
 }
 
 // `report functions sort.fathom` means the same. (No word at all is a view, too.)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `fathom run`: options, the live line and the closing summary. Recording itself is session's
-// run.cc, and the program's exit status is ours.
+// run.cc, and the program's exit status is ours. Options are first declared (`declare…`, which also
+// makes help, manual pages and completions), then checked and turned into what session takes.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -37,7 +38,7 @@ struct Arguments {
   bool quiet = false;
 };
 
-void parse_python(Parser& parser, session::PythonOptions& python) {
+void declare_python(Parser& parser, session::PythonOptions& python) {
   parser.option("--python-modules", python.modules, "M,…",
                 "layer python: only functions of these modules; -M excludes one");
   parser.option(
@@ -54,7 +55,7 @@ void parse_python(Parser& parser, session::PythonOptions& python) {
                 "layer python: also the first N iterations of each loop");
 }
 
-void parse_gpu(Parser& parser, session::GpuOptions& gpu) {
+void declare_gpu(Parser& parser, session::GpuOptions& gpu) {
   parser.flag("--gpu-waits", gpu.waits, "layer gpu: also record waits, which costs more");
   parser.option("--gpu-graphs", gpu.graphs, "HOW",
                 "layer gpu: record each kernel of a CUDA graph (nodes, the default) or each graph "
@@ -77,7 +78,7 @@ std::string usual_layers() {
   return join(names, ",");
 }
 
-void parse_kernel(Parser& parser, Arguments& a) {
+void declare_kernel(Parser& parser, Arguments& a) {
   parser.option("--interval", a.interval, "TIME",
                 "kernel layers: length of the intervals over which calls are summed (default: 1s); "
                 "also applies to --count");
@@ -101,7 +102,7 @@ void parse_kernel(Parser& parser, Arguments& a) {
                 "kernel layers: number of sums that fit into kernel memory (default: 262144)");
 }
 
-void parse_sampling(Parser& parser, Arguments& a) {
+void declare_sampling(Parser& parser, Arguments& a) {
   parser.option("--sample", a.options.sample_hz, "HZ",
                 "layer cpu: samples per second of CPU time (default: 99); 0 turns the layer off");
   parser.option("--sample-event", a.options.sample_event, "E",
@@ -195,11 +196,8 @@ Result<session::RunOutcome> record_container(const Arguments& a, const session::
                          hooks);
 }
 
-Result<bool> parse(Parser& parser, Arguments& a) {
-  parser.optional_tail("COMMAND", a.options.command, "the program and its arguments");
-  parser.option("--container", a.container, "ID",
-                "record a running container from outside until it ends, instead of starting a "
-                "program (default layers: cpu,resource)");
+// What becomes of the recording, and of the program's status.
+void declare_outcome(Parser& parser, Arguments& a) {
   parser.option("-o,--output", a.options.output, "DIR",
                 "directory of the recording; %r is the rank, %h the host, %p the process ID of "
                 "fathom run, %% a percent sign (default: fathom-<program>-<time>.fathom)");
@@ -212,12 +210,17 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   declare_share(parser, a.share);
   parser.flag("--no-command", a.options.no_command,
               "do not store the arguments and environment of programs");
+}
+
+// Which layers, and which of their calls.
+void declare_selection(Parser& parser, Arguments& a) {
   parser.option("--layers", a.options.layers, "L,…",
                 "layers to record; +L,… adds to the default (default: " + usual_layers() + ")");
   parser.option("--paths", a.options.paths, "P,…", "only I/O on files at or below these paths");
   parser.option("--calls", a.options.calls, "C,…", "only these calls; -C excludes one");
-  parse_python(parser, a.options.python);
-  parse_gpu(parser, a.options.gpu);
+}
+
+void declare_room(Parser& parser, Arguments& a) {
   parser.option(
       "--spool-max", a.spool_max, "SIZE",
       "disk space for events that are not packed yet (default: 4G, or half of the free space)");
@@ -225,11 +228,26 @@ Result<bool> parse(Parser& parser, Arguments& a) {
       "--when-full", a.when_full, "HOW",
       "if that space is full: drop events and count them (drop, the default), or make the "
       "program wait (block)");
+}
+
+// In the order of --help.
+void declare(Parser& parser, Arguments& a) {
+  parser.optional_tail("COMMAND", a.options.command, "the program and its arguments");
+  parser.option("--container", a.container, "ID",
+                "record a running container from outside until it ends, instead of starting a "
+                "program (default layers: cpu,resource)");
+  declare_outcome(parser, a);
+  declare_selection(parser, a);
+  declare_python(parser, a.options.python);
+  declare_gpu(parser, a.options.gpu);
+  declare_room(parser, a);
   declare_hz(parser, a.options.hz);
-  parse_sampling(parser, a);
-  parse_kernel(parser, a);
-  FATHOM_ASSIGN(const bool go_on, parser.parse());
-  if (!go_on) return false;
+  declare_sampling(parser, a);
+  declare_kernel(parser, a);
+}
+
+// Checks what was given, and turns texts into what session takes.
+Status settle(const Parser& parser, Arguments& a) {
   FATHOM_TRY(check_whom(a));
   FATHOM_TRY(check_sampling(a));
   FATHOM_TRY(read_kernel_options(a));
@@ -243,7 +261,15 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   }
   a.options.block_when_full = a.when_full == "block";
   FATHOM_TRY(check_hz(a.options.hz));
-  FATHOM_TRY(read_spool_max(a));
+  return read_spool_max(a);
+}
+
+// false: there is nothing to run, --help or a description was asked for.
+Result<bool> parse(Parser& parser, Arguments& a) {
+  declare(parser, a);
+  FATHOM_ASSIGN(const bool go_on, parser.parse());
+  if (!go_on) return false;
+  FATHOM_TRY(settle(parser, a));
   return true;
 }
 

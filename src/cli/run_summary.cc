@@ -142,7 +142,7 @@ std::string time_section(const trace::ThreadTime& time) {
     text += time_line("running", name, ns, time);
     rest -= ns;
   }
-  text += time_line("running", "(other functions)", rest, time);
+  text += time_line("running", time.functions.empty() ? "" : "(other functions)", rest, time);
   text += time_line("waiting", "", time.waiting, time);
   text += time_line("ready", "(no CPU was free)", time.ready, time);
   const bool shows = time.unexplained() >= time.life / kLeastShown;

@@ -51,6 +51,17 @@ TEST(RunSummary, WhatNoSampleTellsTakesNothingFromTheRest) {
   EXPECT_THAT(text, ContainsRegex("\n  unexplained +31[.]2 ms +54[.]8 %\n"));
 }
 
+// "Other functions" are other than those that are named.
+TEST(RunSummary, WithoutANamedFunctionNoneIsAnother) {
+  trace::Totals totals;
+  totals.time = {.life = 10'000'000, .running = 6'000'000, .waiting = 4'000'000};
+  const std::string text = summary_of(totals);
+  EXPECT_THAT(text, ContainsRegex("\n  running +6[.]00 ms +60[.]0 %\n"));
+  EXPECT_THAT(text, Not(HasSubstr("other functions")));
+  totals.time.functions = {{"work", 5'000'000}};
+  EXPECT_THAT(summary_of(totals), HasSubstr("running  (other functions)"));
+}
+
 TEST(RunSummary, OfThreadsThatNobodySampledNoTimeIsTold) {
   trace::Totals totals;
   totals.time.life = 57'000'000;

@@ -43,6 +43,7 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   return parser.parse();
 }
 
+// Who reads slowly (a pager) does not use up the time of the question.
 Status write_out(std::string_view text) {
   const OutputPause pause;
   return print(text);

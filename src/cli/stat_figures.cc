@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The list of figures: JSON, tables and comparisons take them from here.
+// The list of figures: JSON, tables and comparisons take them from here, so that a figure has one
+// name and one unit everywhere. What a machine cannot count (I/O of other users' children, say) is
+// left out of that run and not 0.
 #include "cli/stat_figures.h"
 
 #include <fmt/format.h>
@@ -52,6 +54,7 @@ constexpr StatFigure kFigures[] = {
 
 std::span<const StatFigure> stat_figures() { return kFigures; }
 
+// The figures first, then the events, at the same place in every command: comparisons go by place.
 std::vector<Trials> trials_of(const std::vector<std::vector<Measured>>& runs) {
   std::vector<Trials> all;
   for (const std::vector<Measured>& of_command : runs) {
@@ -111,6 +114,7 @@ std::vector<std::string> noise_sentences(const StatResult& result) {
   return sentences;
 }
 
+// Whole numbers as such: 3 and not 3.0, as far as a double holds them.
 Value number_cell(const std::optional<double>& value) {
   constexpr double kExact = 9e15;
   if (!value) return {};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The result as one object for programs, with the keys that DESIGN section 5.3 fixes.
+// The result as one object for programs; docs/stat.md (JSON) has its keys. Scripts rely on them:
+// some may be added, none is renamed, and what is not known is null and not missing.
 #include "cli/stat_text.h"
 
 namespace fathom::cli {

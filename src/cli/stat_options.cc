@@ -26,6 +26,7 @@ constexpr std::int64_t kLeastRuns = 5;  // before an interval is looked at
 constexpr std::int64_t kBudgetNs = 60'000'000'000;
 
 // As they were typed.
+// As they were typed: the functions below turn them into a StatRequest, one topic each.
 struct Arguments {
   std::vector<std::string> events, commands, tail;
   std::int64_t runs = 0, warmup = 0, process = 0, seed = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Words and tables for people. Metrics have different units, which a column of a table cannot have:
-// people get texts.
+// Words and tables for people. A column of a table has one unit, and metrics have many: people get
+// texts. What is usual and missing is one line with its reason, not ten rows of nothing.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 
 namespace fathom::cli {
 
-// As DESIGN section 5.3 fixes it.
+// docs/stat.md (JSON) has its keys.
 [[nodiscard]] Value stat_object(const StatResult& result);
 
 // One of its runs.

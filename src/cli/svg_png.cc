@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Declarations of our own, so that building needs neither library.
+// Pictures as PNG, by librsvg and cairo where they are installed: they are loaded when they are
+// first needed. Declarations of our own, so that building needs neither library, and whoever wants
+// SVG has neither.
 #include "cli/svg_png.h"
 
 #include <dlfcn.h>

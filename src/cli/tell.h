@@ -9,7 +9,7 @@
 
 namespace fathom::cli {
 
-// "fathom: what is wrong; what to do" on stderr: the one line that DESIGN section 5 fixes.
+// One line on stderr: "fathom: what is wrong; what to do".
 void tell(const Error& error);
 
 // A remark as one line on stderr.

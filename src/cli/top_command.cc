@@ -45,6 +45,8 @@ struct Options {
 };
 
 // What to watch: a server, or a recording that is being made.
+// What there is to watch is found before anything is opened: a recording that has ended gets a
+// sentence and no page.
 struct Watched {
   bool server = false;
   std::string recording = {};
@@ -75,6 +77,7 @@ Result<Watched> find_named(const std::string& word) {
   return none ? Result<Watched>(Watched{.over = over_text(path)}) : std::move(none).error();
 }
 
+// Nobody named anything: what is made here, else the newest of this user, else a server.
 Result<Watched> find_any() {
   const std::vector<std::string> here = analysis::recordings_being_made(".");
   if (!here.empty()) return newest_of(here, "this directory");

@@ -33,6 +33,7 @@ struct Arguments {
 
 std::string option_of(const SettingKey& key) { return "--" + std::string(key.name); }
 
+// The variables must stay where they are until parse(): hence deques.
 void declare(Parser& parser, const SettingKey& key, Arguments& a) {
   const std::string names = (key.name == "output" ? "-o," : "") + option_of(key);
   const std::string metavar(key.metavar);
@@ -108,6 +109,7 @@ Result<int> turn_to_daemon(const Arguments& a, const session::WatchOptions& opti
   return 0;
 }
 
+// A daemon reads its file again when it is asked to; what its command line said stays above it.
 Result<int> record(const Parser& parser, const Arguments& a, const session::WatchOptions& options,
                    const session::Settings& given) {
   std::optional<LiveCounters> counters;
@@ -164,7 +166,7 @@ Result<int> run(Parser& parser) {
 extern const CommandDef kWatchCommand;
 const CommandDef kWatchCommand = {
     .name = "watch",
-    .summary = "Record kernel activity of programs that connect to this daemon, until Ctrl-C",
+    .summary = "Record running programs from outside, as a daemon, until Ctrl-C",
     .usage = "[OPTION…] [status|reload]",
     .example =
         "fathom watch -o day.fathom --layers syscall,block &\n"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Writes the engine's JSON for a new container: mounts, network, limits, devices. engine.cc sends
-// it and engine_answers.cc reads what comes back.
+// The one place where instructions become words of the engine's API: mounts, network, limits,
+// devices. Structured from end to end, so that no text of a file can become an option of the
+// engine. engine.cc sends it, engine_answers.cc reads what comes back.
 #include "containers/container_plan.h"
 
 #include <fmt/format.h>
@@ -18,6 +19,8 @@ namespace {
 
 using nlohmann::json;
 
+// As a structure and not as "SOURCE:TARGET:ro": a path may hold a colon. rprivate: what the
+// application mounts there stays its own.
 json bind_mount(const std::string& source, const std::string& target, bool write) {
   return {{"Type", "bind"},
           {"Source", source},
@@ -37,6 +40,8 @@ json mounts_of(const ContainerPlan& plan) {
   return mounts;
 }
 
+// No log of the engine's own: the output comes to us, and the engine would keep all of it a second
+// time on its disk.
 json host_config(const ContainerPlan& plan) {
   constexpr double kNano = 1e9;
   const Instructions& wanted = plan.wanted;
@@ -57,6 +62,8 @@ json host_config(const ContainerPlan& plan) {
 
 }  // namespace
 
+// As engines do it: an entrypoint of one's own makes the image's arguments void, since they were
+// meant for the image's entrypoint.
 std::vector<std::string> command_of(const Instructions& wanted, const ImageFacts& image) {
   const bool own_entry = !wanted.entrypoint.empty();
   std::vector<std::string> words = own_entry ? wanted.entrypoint : image.entrypoint;
@@ -81,6 +88,8 @@ std::vector<std::string> environment_of(const Instructions& wanted, const ImageF
   return all;
 }
 
+// By the image's id, not its name: all runs are of one image, even if the name means another one by
+// now. With a gate, the gate is the first process, and the application its arguments.
 std::string create_body(const ContainerPlan& plan) {
   const Instructions& wanted = plan.wanted;
   json environment = json::array();

@@ -20,6 +20,7 @@ namespace fathom::containers {
 [[nodiscard]] std::vector<std::string> environment_of(const Instructions& wanted,
                                                       const ImageFacts& image);
 
+// Refers to what is decided once for all runs, beside what differs from run to run.
 struct ContainerPlan {
   const Instructions& wanted;
   const ImageFacts& image;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The calls of Docker's API that are needed, and no others. Answers are read with care: what has
-// another form than documented is as if it were not there.
+// another form than documented is as if it were not there. Docker and Podman differ in when they
+// notice a mistake and in what they call it; a refusal is handed on in the engine's own words,
+// which its users know.
 #include "containers/engine.h"
 
 #include <fmt/format.h>
@@ -14,6 +16,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "containers/engine_answers.h"
+#include "fleet/http/encodings.h"
 
 namespace fathom::containers {
 namespace {
@@ -27,6 +30,7 @@ constexpr char kStartOne[] =
     "start one (systemctl start docker), or name its socket in DOCKER_HOST";
 constexpr int kHeadMs = 30'000;
 constexpr int kLongMs = 1'800'000;  // for an image to be written
+// A day: an image may be large and the line slow, and whoever waits can stop it.
 constexpr int kPullMs = 86'400'000;
 
 std::string variable(const char* name) {
@@ -45,6 +49,7 @@ std::pair<std::string, std::string> parts_of(const std::string& image) {
 
 }  // namespace
 
+// In the order in which Docker's own command looks, then Podman's places.
 Result<std::string> find_engine_socket() {
   const std::string host = variable("DOCKER_HOST");
   if (!host.empty()) {
@@ -70,6 +75,9 @@ Result<Engine> Engine::connect() {
   return engine;
 }
 
+// The path of every call names a version. An engine refuses versions that are older or newer than
+// those that it knows, so one that both know is chosen; DOCKER_API_VERSION overrides it, as for
+// Docker's command.
 Status Engine::negotiate() {
   const Result<HttpAnswer> answer = exchange({.target = "/version"}, kUsualMs);
   if (!answer && !answer.error().hint.empty()) return answer.error();  // it says what to do
@@ -90,6 +98,8 @@ Status Engine::negotiate() {
 
 std::string Engine::target(const std::string& rest) const { return "/v" + version_ + rest; }
 
+// Each call has a connection of its own. An answer that is too long is cut off by refusing bytes,
+// since its length may be a lie.
 Result<HttpAnswer> Engine::exchange(const HttpRequest& request, int limit_ms) const {
   constexpr std::size_t kMostBytes = std::size_t{64} << 20;
   HttpAnswer answer;
@@ -175,6 +185,8 @@ Status Engine::start(const std::string& id) {
   return {};
 }
 
+// Of a stream the head decides what its bytes are: output of the application, or words of a
+// refusal. Bytes may come together with the head, so they are kept until that is known.
 Result<Engine::Opened> Engine::open_stream(const HttpRequest& request,
                                            const EngineStream::Takes& take) const {
   constexpr std::size_t kMostRefusalBytes = 1 << 20;
@@ -252,6 +264,8 @@ Result<ContainerState> Engine::inspect(const std::string& id) {
   return container_state(parse_answer(answer.body));
 }
 
+// By the engine's events: the state's OOMKilled is about the first process alone, and a child may
+// have been the one. Events are asked for by whole seconds, which are all that old engines take.
 Result<bool> Engine::ran_out_of_memory(const std::string& id, std::int64_t since_realtime_ns) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   const json filters = {{"type", {"container"}}, {"event", {"oom"}}, {"container", {id}}};
@@ -262,6 +276,7 @@ Result<bool> Engine::ran_out_of_memory(const std::string& id, std::int64_t since
   return answer.body.find(id) != std::string::npos;
 }
 
+// Gone already, or going, is as good.
 Status Engine::remove(const std::string& id) {
   const Result<HttpAnswer> answer = exchange(
       {.method = "DELETE", .target = target("/containers/" + id + "?force=1&v=1")}, kUsualMs);
@@ -302,6 +317,8 @@ Result<std::string> Engine::commit(const std::string& id, const std::string& nam
   return text_at(parse_answer(answer.body), "Id");
 }
 
+// As `docker run` answers: 125 the engine, 126 cannot be run, 127 not found. The API has no code
+// for it, so the words decide.
 int refusal_status(const Error& error) {
   constexpr int kRefused = 125;
   constexpr int kCannotRun = 126;

@@ -16,7 +16,7 @@
 
 #include "base/result.h"
 #include "containers/engine_stream.h"
-#include "fleet/http_client.h"
+#include "fleet/http/http_client.h"
 
 namespace fathom::containers {
 

@@ -14,6 +14,7 @@ namespace {
 
 using nlohmann::json;
 
+// Nothing, where the key or the object is missing: so that questions can be chained.
 const json& member(const json& object, const char* key) {
   static const json kNothing;
   if (!object.is_object()) return kNothing;
@@ -62,6 +63,7 @@ std::string text_at(const json& object, const char* key) {
   return value.is_string() ? value.get<std::string>() : "";
 }
 
+// An id becomes part of a path of the next call.
 bool is_id(std::string_view text) {
   constexpr std::size_t kDigits = 64;
   return text.size() == kDigits && std::ranges::all_of(text, [](char c) {
@@ -69,6 +71,7 @@ bool is_id(std::string_view text) {
          });
 }
 
+// Docker says `message`, Podman sometimes `cause`; a proxy in between says anything.
 std::string refusal_in(std::string_view body) {
   constexpr std::size_t kMost = 600;
   std::string words = text_at(parse_answer(body), "message");
@@ -112,6 +115,7 @@ std::vector<ListedContainer> listed_containers(const json& answer, const std::st
   return found;
 }
 
+// "2024-05-01T10:00:00.123456789Z"; 0 for what was not yet, which engines write as the year 1.
 std::int64_t parse_time(std::string_view text) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   const std::string whole(text);

@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/os_error.h"
 #include "base/text.h"
-#include "fleet/http_answer.h"
+#include "fleet/http/http_answer.h"
 
 namespace fathom::containers {
 namespace {
@@ -120,6 +120,7 @@ bool EngineStream::has_ended() const { return ended_; }
 
 int EngineStream::status() const { return reader_->has_head() ? reader_->head().status : 0; }
 
+// What is there, and no more: whoever polls other things goes on with them.
 Status EngineStream::read() {
   std::array<char, std::size_t{64} << 10> piece;
   while (!ended_) {
@@ -136,6 +137,8 @@ Status EngineStream::read() {
   return {};
 }
 
+// A signal ends a wait only when an engine had its time to answer: what was begun is rather
+// finished than left half done.
 Status EngineStream::wait_until(int limit_ms, const std::function<bool()>& is_there,
                                 const std::function<bool()>& go_on) {
   const std::int64_t begin = now_monotonic_ns();

@@ -11,7 +11,7 @@
 
 #include "base/files.h"
 #include "base/result.h"
-#include "fleet/http_client.h"
+#include "fleet/http/http_client.h"
 
 namespace fathom::fleet {
 class AnswerReader;

@@ -24,6 +24,7 @@ struct ChildSpec {
   int on_our_death = SIGKILL;   // what it gets then
 };
 
+// Owns the pipes, not the process: whoever has it waits for the child.
 struct HeldChild {
   pid_t pid = 0;
   Fd out, err;     // what it writes

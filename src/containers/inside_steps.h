@@ -25,6 +25,8 @@ struct StepEnd {
   bool timed_out = false;
 };
 
+// One for a process, whose signals it blocks and takes. Steps are waited for; the helper is ended
+// when this goes. One thread, since a child goes on with what it was forked with.
 class InsideSteps {
  public:
   // From here on signals wait until a step runs. Once per process, before it has threads.

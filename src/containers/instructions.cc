@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// yaml-cpp throws; nothing of that leaves this file. Every check stands beside the node that it is
-// about, so that whatever is wrong is told with its line and column.
+// The keys of an instruction file, and what their values must be. Whatever an engine would refuse,
+// or understand as something else, is refused here: a file is wrong before anything was started.
+// yaml-cpp throws; nothing of that leaves this file.
 #include "containers/instructions.h"
 
 #include <fcntl.h>
@@ -13,18 +14,16 @@
 #include <charconv>
 #include <cmath>
 #include <functional>
-#include <map>
 #include <set>
 
 #include "base/files.h"
 #include "base/os_error.h"
-#include "base/suggest.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "containers/safe_mount.h"
 #include "containers/second_document.h"
 #include "containers/text_finder.h"
-#include "fleet/listen_address.h"
+#include "fleet/http/listen_address.h"
+#include "fleet/yaml_keys.h"
 #include "session/event_options.h"
 #include "session/layer_plan.h"
 
@@ -33,6 +32,7 @@ namespace {
 
 constexpr std::size_t kMostBytes = 1U << 20U;  // of a file; nobody writes a larger one by hand
 constexpr std::size_t kMostOutputs = 100;
+constexpr std::int64_t kLongest = std::int64_t{365} * 86'400 * 1'000'000'000;  // of a duration
 constexpr char kForm[] = "see docs/containers.md for the format";
 
 constexpr KeyName kKeys[] = {
@@ -47,13 +47,6 @@ constexpr KeyName kKeys[] = {
     {"", "outputs"},    {"", "command"},      {"success", "exit"},  {"success", "output"},
     {"", "count"},      {"", "metrics"},
 };
-
-Error error_at(const std::string& file, const YAML::Mark& at, const std::string& what) {
-  return {Code::kInvalid,
-          file + ":" + std::to_string(std::max(at.line, 0) + 1) + ":" +
-              std::to_string(std::max(at.column, 0) + 1) + ": " + what,
-          kForm};
-}
 
 bool is_alnum(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -78,13 +71,14 @@ bool is_path(std::string_view text) { return text.starts_with('/'); }
 
 bool is_target(std::string_view text) { return check_target(std::string(text)).has_value(); }
 
-using Read = std::function<Status(const YAML::Node&)>;
-using Keys = std::map<std::string, Read, std::less<>>;
+// Instructions may come from somebody else, and what they say goes to an engine and into files.
+constexpr fleet::YamlRules kRules = {
+    .hint = kForm, .utf8 = true, .values = true, .suggestions = true};
 
-class Reader {
+class Reader : fleet::YamlKeys {
  public:
-  Reader(const std::string& file, const Surroundings& surroundings)
-      : file_(file), surroundings_(surroundings) {}
+  Reader(const std::string& file, const InstructionOrigin& origin)
+      : YamlKeys(file, kRules), origin_(origin) {}
 
   // What stands behind "---" would be overlooked.
   [[nodiscard]] Error only_one(const YAML::Mark& second) const {
@@ -122,7 +116,7 @@ class Reader {
                            "' needs an 'image': a 'command' has a limit of time alone");
       }
     }
-    if (all.workdir.empty()) all.workdir = surroundings_.folder;
+    if (all.workdir.empty()) all.workdir = origin_.folder;
     return {};
   }
 
@@ -157,48 +151,6 @@ class Reader {
     return {};
   }
 
-  [[nodiscard]] Error wrong(const YAML::Node& at, const std::string& what) const {
-    return wrong(at.Mark(), what);
-  }
-  [[nodiscard]] Error wrong(const YAML::Mark& at, const std::string& what) const {
-    return error_at(file_, at, what);
-  }
-
-  [[nodiscard]] Error unknown_key(const YAML::Node& at, std::string_view of,
-                                  const Keys& keys) const {
-    const std::string key = at.IsScalar() ? at.Scalar() : "";
-    std::vector<std::string_view> names;
-    for (const auto& [name, read] : keys) names.push_back(name);
-    const std::string_view near = nearest(key, names);
-    return wrong(at, "unknown key '" + escape_control(key) + "'" +
-                         (of.empty() ? "" : " of '" + std::string(of) + "'") +
-                         (near.empty() ? "" : "; did you mean '" + std::string(near) + "'?"));
-  }
-
-  Status read_mapping(const YAML::Node& node, std::string_view what, const Keys& keys) const {
-    if (!node.IsMap())
-      return wrong(node, "'" + std::string(what) + "' must be a mapping of keys to values");
-    std::set<std::string> seen;
-    for (const auto& entry : node) {
-      const auto known = entry.first.IsScalar() ? keys.find(entry.first.Scalar()) : keys.end();
-      if (known == keys.end()) return unknown_key(entry.first, what, keys);
-      if (!seen.insert(known->first).second)
-        return wrong(entry.first, "'" + known->first + "' is given twice");
-      if (entry.second.IsNull()) return wrong(entry.first, "'" + known->first + "' needs a value");
-      FATHOM_TRY(known->second(entry.second));
-    }
-    return {};
-  }
-
-  [[nodiscard]] Result<std::string> text(const YAML::Node& value) const {
-    if (!value.IsScalar()) return wrong(value, "this must be text");
-    if (value.Scalar().find('\0') != std::string::npos)
-      return wrong(value, "this must not hold a zero byte");
-    if (escape_invalid_utf8(value.Scalar()) != value.Scalar())
-      return wrong(value, "this must be text in UTF-8");
-    return value.Scalar();
-  }
-
   // A text that `fits`; else the words.
   Read text_into(std::string& place, std::function<bool(std::string_view)> fits,
                  std::string words) const {
@@ -216,28 +168,6 @@ class Reader {
         FATHOM_ASSIGN(std::string word, text(one));
         place.push_back(std::move(word));
       }
-      return {};
-    };
-  }
-
-  Read flag_into(bool& place) const {
-    return [this, &place](const YAML::Node& value) -> Status {
-      FATHOM_ASSIGN(const std::string word, text(value));
-      if (word != "true" && word != "false") return wrong(value, "this must be true or false");
-      place = word == "true";
-      return {};
-    };
-  }
-
-  Read number_into(std::int64_t& place, std::int64_t least) const {
-    return [this, &place, least](const YAML::Node& value) -> Status {
-      constexpr std::int64_t kMost = 1'000'000;
-      FATHOM_ASSIGN(const std::string word, text(value));
-      const Result<std::int64_t> number = parse_int(word);
-      if (!number || *number < least || *number > kMost)
-        return wrong(value, "this must be a whole number from " + std::to_string(least) + " to " +
-                                std::to_string(kMost));
-      place = *number;
       return {};
     };
   }
@@ -268,18 +198,6 @@ class Reader {
     };
   }
 
-  Read duration_into(std::int64_t& place) const {
-    return [this, &place](const YAML::Node& value) -> Status {
-      constexpr std::int64_t kMost = std::int64_t{365} * 86'400 * 1'000'000'000;
-      FATHOM_ASSIGN(const std::string word, text(value));
-      const Result<std::int64_t> ns = parse_duration(word);
-      if (!ns || *ns <= 0 || *ns > kMost)
-        return wrong(value, "this must be a time, such as 90s or 10m");
-      place = *ns;
-      return {};
-    };
-  }
-
   Status read_environment(const YAML::Node& value, Instructions& all) const {
     if (!value.IsMap()) return wrong(value, "'environment' must be a mapping of names to texts");
     std::set<std::string> seen;
@@ -302,9 +220,8 @@ class Reader {
     if (mount.source.empty()) return wrong(at, "'source' is missing");
     if (mount.target.empty()) return wrong(at, "'target' is missing");
     const bool is_absolute = mount.source.starts_with('/');
-    const std::string path =
-        is_absolute ? mount.source : join_path(surroundings_.folder, mount.source);
-    Result<std::string> source = safe_source(path, surroundings_.engine_socket);
+    const std::string path = is_absolute ? mount.source : join_path(origin_.folder, mount.source);
+    Result<std::string> source = safe_source(path, origin_.engine_socket);
     if (!source) return wrong(at, source.error().message);
     const Status target = check_target(mount.target);
     if (!target) return wrong(at, target.error().message);
@@ -326,7 +243,7 @@ class Reader {
       Mount mount;
       Keys keys = mount_keys(mount);
       keys["write"] = flag_into(mount.write);
-      FATHOM_TRY(read_mapping(one, "mounts", keys));
+      FATHOM_TRY(read_mapping(one, "'mounts'", keys));
       FATHOM_TRY(settle_mount(one, mount));
       all.mounts.push_back(std::move(mount));
     }
@@ -334,7 +251,7 @@ class Reader {
   }
 
   Status read_data(const YAML::Node& value, Instructions& all) const {
-    FATHOM_TRY(read_mapping(value, "data", mount_keys(all.data)));
+    FATHOM_TRY(read_mapping(value, "'data'", mount_keys(all.data)));
     return settle_mount(value, all.data);
   }
 
@@ -343,8 +260,8 @@ class Reader {
     keys["cpu"] = cores_into(all.limits.cpus);
     keys["memory"] = size_into(all.limits.memory);
     keys["pids"] = number_into(all.limits.pids, 1);
-    keys["time"] = duration_into(all.limits.time_ns);
-    return read_mapping(value, "limits", keys);
+    keys["time"] = duration_into(all.limits.time_ns, kLongest);
+    return read_mapping(value, "'limits'", keys);
   }
 
   Status read_exits(const YAML::Node& value, Instructions& all) const {
@@ -366,7 +283,7 @@ class Reader {
     keys["exit"] = [this, &all](const YAML::Node& at) { return read_exits(at, all); };
     keys["output"] = text_into(all.success.output, is_findable,
                                "'output' must be a text of 1 to 1024 bytes beside '^' and '$'");
-    FATHOM_TRY(read_mapping(value, "success", keys));
+    FATHOM_TRY(read_mapping(value, "'success'", keys));
     if (!all.success.is_asked_for()) return wrong(value, "'success' has 'exit', 'output' or both");
     return {};
   }
@@ -457,13 +374,12 @@ class Reader {
     keys["runs"] = [this, &all](const YAML::Node& at) { return read_runs(at, all); };
     keys["warmup"] = number_into(all.warmup, 0);
     keys["repetitions"] = number_into(all.repetitions, 1);
-    keys["duration"] = duration_into(all.duration_ns);
-    keys["grace"] = duration_into(all.grace_ns);
+    keys["duration"] = duration_into(all.duration_ns, kLongest);
+    keys["grace"] = duration_into(all.grace_ns, kLongest);
     return keys;
   }
 
-  const std::string& file_;
-  const Surroundings& surroundings_;
+  const InstructionOrigin& origin_;
 };
 
 }  // namespace
@@ -504,20 +420,20 @@ Result<std::string> read_instruction_file(const std::string& path) {
 }
 
 Result<Instructions> parse_instructions(std::string_view text, const std::string& where,
-                                        const Surroundings& surroundings) {
+                                        const InstructionOrigin& origin) {
   const std::string file = escape_control(where);
   if (text.size() > kMostBytes)
     return Error{Code::kInvalid, file + ":1:1: this is too long for instructions", kForm};
   try {
     const std::string all(text);
     const YAML::Node document = YAML::Load(all);
-    Reader reader(file, surroundings);
+    Reader reader(file, origin);
     if (const auto second = second_document(all)) return reader.only_one(*second);
     FATHOM_ASSIGN(Instructions wanted, reader.read(document));
     wanted.text = all;
     return wanted;
   } catch (const YAML::Exception& error) {
-    return error_at(file, error.mark, escape_control(error.msg));
+    return fleet::yaml_error(file, error.mark, escape_control(error.msg), kForm);
   }
 }
 

@@ -78,8 +78,8 @@ inline constexpr char kUsualLayers[] = "+python";
 inline constexpr char kUsualResults[] = "/app/profile_output";
 [[nodiscard]] bool has_usual_results(const Instructions& wanted);
 
-// Where a file's words may lead.
-struct Surroundings {
+// Whose file it is: what its words may lead to on this machine.
+struct InstructionOrigin {
   std::string folder;         // that relative sources of mounts begin at
   std::string engine_socket;  // no mount may reach it; "": not known
 };
@@ -89,7 +89,7 @@ Result<std::string> read_instruction_file(const std::string& path);
 
 // `where` is the file's name. kInvalid names line and column: "FILE:LINE:COLUMN: what is wrong".
 Result<Instructions> parse_instructions(std::string_view text, const std::string& where,
-                                        const Surroundings& surroundings);
+                                        const InstructionOrigin& origin);
 
 // Whether the engine takes it for the name of an image, and not for anything else.
 [[nodiscard]] bool is_image_name(std::string_view name);

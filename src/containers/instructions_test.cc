@@ -23,11 +23,11 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-Result<Instructions> parse(const std::string& text, const Surroundings& around = {"/", ""}) {
+Result<Instructions> parse(const std::string& text, const InstructionOrigin& around = {"/", ""}) {
   return parse_instructions(text, "a.yaml", around);
 }
 
-std::string refusal(const std::string& text, const Surroundings& around = {"/", ""}) {
+std::string refusal(const std::string& text, const InstructionOrigin& around = {"/", ""}) {
   const Result<Instructions> all = parse(text, around);
   EXPECT_FALSE(all) << text;
   if (all) return "";
@@ -170,7 +170,7 @@ TEST(Instructions, WhatOpensTheMachineIsRefused) {
   std::ofstream(socket).put('x');
   std::filesystem::create_symlink("/", folder.path() + "/link");
   std::filesystem::create_directory(folder.path() + "/fine");
-  const Surroundings around{folder.path(), socket};
+  const InstructionOrigin around{folder.path(), socket};
   const auto mount = [&](const std::string& source, const std::string& target) {
     return "image: a\nmounts:\n  - {source: " + source + ", target: " + target + "}\n";
   };

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Every folder on the way is opened without following links, from the one that we made.
+// Files that come out of a container, as a tar or from a folder, written below a folder of ours.
+// Their names are the application's, which may be hostile: every folder on the way is opened
+// without following links, from the one that we made, and nothing that is there is replaced. What
+// is left out has a count and a reason.
 #include "containers/kept_outputs.h"
 
 #include <fcntl.h>
@@ -78,6 +81,7 @@ Status KeptOutputs::begin(const TarMember& member) {
   return {};
 }
 
+// O_EXCL: two members of one name are one file, the first.
 Status KeptOutputs::begin_file(const std::vector<std::string_view>& parts, std::uint64_t size) {
   if (parts.empty()) {
     leave_out("names that lead out of the folder");
@@ -133,6 +137,7 @@ bool KeptOutputs::is_its_folder(const struct stat& facts) const {
          own.st_ino == facts.st_ino;
 }
 
+// Half of a file would look like a result.
 void KeptOutputs::drop_unfinished() {
   if (!file_.valid()) return;
   file_.reset();

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "fleet/prometheus.h"
+#include "fleet/http/prometheus.h"
 #include "session/stream/look_pace.h"
 
 namespace fathom::containers {

@@ -23,6 +23,7 @@ struct MeasuredRun {
   std::string recording = {};  // its directory; may be made later
 };
 
+// Between two looks the last text is given again, so that many who ask cost no more than one.
 class LiveMetrics {
  public:
   static constexpr std::int64_t kPauseNs = 900'000'000;  // between two looks

@@ -53,6 +53,10 @@ std::string path_in(const std::vector<std::string>& environment) {
   return "/bin:/usr/bin";
 }
 
+// Two ways of one run. A probed one is a `fathom run` of our own program, which records and hands
+// signals on. A plain one is the program itself, held until it is in a control group of ours and
+// the recorder follows that; where there can be no such group, it is a `fathom run` too, with the
+// few layers of a plain run.
 class LocalRunner {
  public:
   LocalRunner(const LocalContext& context, const OneRun& run)
@@ -180,6 +184,8 @@ void LocalRunner::set_deadline() {
   stop_.begin_at(began_ns_ + limit);
 }
 
+// A second at most, also where nothing is due: an end may come without any of the descriptors
+// telling it.
 int LocalRunner::patience_ms() const {
   constexpr std::int64_t kLongest = 1'000;
   const std::int64_t until = ended_ns_ != 0 ? ended_ns_ + kStreamsNs : stop_.next_ns();
@@ -187,6 +193,7 @@ int LocalRunner::patience_ms() const {
       std::clamp((until - now_monotonic_ns()) / kMsNs + 1, std::int64_t{0}, kLongest));
 }
 
+// The first bytes of stderr are kept: where nothing was recorded, they say why.
 void LocalRunner::read_from(Fd& line, Stream stream) {
   constexpr std::size_t kMostSaid = 4096;
   std::array<char, std::size_t{64} << 10> piece;
@@ -199,6 +206,8 @@ void LocalRunner::read_from(Fd& line, Stream stream) {
   output_->take(stream, text);
 }
 
+// What it left running is ended now, before its streams are waited for: a daemon would hold them
+// open.
 void LocalRunner::reap() {
   int status = 0;
   if (child_.pid == 0 || ::waitpid(child_.pid, &status, WNOHANG) != child_.pid) return;
@@ -240,6 +249,7 @@ void LocalRunner::send(int signal) const {
   for (const pid_t pid : descendants_of(child_.pid)) (void)::kill(pid, SIGKILL);
 }
 
+// From the destructor, after an error of ours: nobody may go on without us.
 void LocalRunner::kill_all() {
   send(SIGKILL);
   (void)::kill(child_.pid, SIGKILL);

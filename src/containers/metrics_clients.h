@@ -16,6 +16,8 @@ namespace fathom::containers {
 inline constexpr std::size_t kMostQuestion = 8192;  // bytes of a head
 inline constexpr std::string_view kEndOfHead = "\r\n\r\n";
 
+// Owns the connections, not the door. No failure of a client shows: its connection is closed. One
+// thread.
 class MetricsClients {
  public:
   static constexpr std::size_t kMost = 16;

@@ -14,9 +14,9 @@
 #include "base/escape.h"
 #include "base/os_error.h"
 #include "containers/metrics_clients.h"
-#include "fleet/listen_address.h"
-#include "fleet/prometheus.h"
-#include "fleet/request_head.h"
+#include "fleet/http/listen_address.h"
+#include "fleet/http/prometheus.h"
+#include "fleet/http/request_head.h"
 
 namespace fathom::containers {
 namespace {
@@ -32,6 +32,7 @@ struct Bound {
   }
 };
 
+// What the kernel chose for port 0.
 Bound bound_address(int door) {
   sockaddr_storage bound{};
   socklen_t size = sizeof bound;

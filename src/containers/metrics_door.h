@@ -11,7 +11,7 @@
 
 #include "base/files.h"
 #include "base/result.h"
-#include "fleet/host_names.h"
+#include "fleet/http/host_names.h"
 
 namespace fathom::containers {
 
@@ -22,6 +22,8 @@ using MetricsText = std::function<std::string()>;
 [[nodiscard]] std::string metrics_answer(std::string_view question, const fleet::HostNames& hosts,
                                          const MetricsText& text);
 
+// Owns the socket that listens: nobody is answered any more when it goes. serve() returns when
+// `stop` is asked for, and is called by one thread.
 class MetricsDoor {
  public:
   // Listens at [ADDRESS:]PORT, which `option` says: at loopback unless an address is given; port 0

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "containers/metrics_door.h"
-#include "fleet/request_head.h"
+#include "fleet/http/request_head.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace fathom;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "containers/metrics_clients.h"
-#include "fleet/http_client.h"
+#include "fleet/http/http_client.h"
 
 namespace fathom::containers {
 namespace {

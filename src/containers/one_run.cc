@@ -60,6 +60,9 @@ class OwnedContainer {
   bool removed_ = false;
 };
 
+// One container, from its making to its end. Members are in the order in which they are needed, so
+// that they go in the other one: streams before the container, the container before the folder that
+// it has mounted.
 class Runner {
  public:
   Runner(const RunContext& context, const OneRun& run)
@@ -183,6 +186,9 @@ void Runner::follow_while_starting(const std::stop_token& stop) {
   }
 }
 
+// Attached and waited for before it starts: an application may have ended before the engine
+// answers, and its output and status would be gone. A plain run has no gate, so a thread looks for
+// its first process meanwhile.
 Status Runner::start() {
   FATHOM_ASSIGN(streams_, context_.engine.attach(container_->id(), [this](std::string_view bytes) {
     output_->take(bytes);
@@ -202,6 +208,8 @@ Status Runner::start() {
   return {};
 }
 
+// The thread did not find it in time: the engine knows its process by now, and what it did until
+// here is missing from the recording.
 void Runner::follow_started() {
   const Result<ContainerState> state = context_.engine.inspect(container_->id());
   if (!state || state->pid <= 0) return;  // it was quick
@@ -217,6 +225,7 @@ void Runner::fit_terminal() {
   (void)context_.engine.resize(container_->id(), size.ws_row, size.ws_col).has_value();
 }
 
+// From the application's begin, not the container's: making one takes an engine seconds.
 void Runner::set_deadline() {
   const Instructions& wanted = context_.wanted;
   std::int64_t limit = wanted.duration_ns;
@@ -232,6 +241,8 @@ int Runner::patience_ms() const {
       std::clamp((until - now_monotonic_ns()) / kMsNs + 1, std::int64_t{0}, kLongest));
 }
 
+// The engine reports the end and closes the output in any order. After the end the rest of the
+// output has some seconds: a child in the background may hold it open for ever.
 Status Runner::wait_for_end() {
   while (ended_ns_ == 0 || !streams_->has_ended()) {
     FATHOM_TRY(wait_once());
@@ -258,6 +269,8 @@ Status Runner::wait_once() {
   return {};
 }
 
+// Signals of a terminal go to the application, as if it ran there. SIGCONT and SIGPIPE are about us
+// alone.
 void Runner::take_signals() {
   siginfo_t info;
   while (context_.signals.next(info)) {
@@ -307,6 +320,9 @@ Status Runner::hear_gate() {
   return open_gate(*caller);
 }
 
+// In this order: the recorder follows the group, then the gate opens. No call of the application
+// comes before the recorder sees it. Where it cannot be followed the application runs all the same,
+// and that is noted.
 Status Runner::open_gate(const GateCaller& caller) {
   pid_ = caller.pid;
   const std::string group = group_of(pid_);

@@ -19,6 +19,7 @@
 
 namespace fathom::containers {
 
+// Where everything of one run goes.
 struct OneRun {
   RunKind kind = RunKind::kPlain;
   std::string name;          // of the container
@@ -30,6 +31,7 @@ struct OneRun {
   bool shown = false;        // stdout and stderr are ours, too
 };
 
+// How a run ended. A trouble is one of the recording: the application was not affected.
 struct OneEnding {
   int exit = 0;
   bool oom = false;
@@ -41,6 +43,7 @@ struct OneEnding {
   std::optional<Error> trouble;      // what of the recording went wrong
 };
 
+// What all runs of an application share; all of it outlives them.
 struct RunContext {
   Engine& engine;
   const Instructions& wanted;

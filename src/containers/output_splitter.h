@@ -15,6 +15,8 @@ namespace fathom::containers {
 
 enum class Stream : std::uint8_t { kOut, kErr };
 
+// Calls `take` from within feed(), with bytes that are valid during the call. After kCorrupt
+// nothing more is to be fed: where the next frame begins is not known.
 class OutputSplitter {
  public:
   using Takes = std::function<void(Stream stream, std::string_view bytes)>;

@@ -63,7 +63,7 @@ bool counts_memory(const std::string& group) {
 Result<OwnGroup> OwnGroup::make() {
   FATHOM_ASSIGN(const std::string mountinfo, read_file("/proc/self/mountinfo"));
   const std::vector<std::string> tops = session::resource_hierarchies(mountinfo);
-  if (tops.empty()) return Error{Code::kUnsupported, "none that counts memory is mounted", ""};
+  if (tops.empty()) return Error{Code::kUnsupported, "no memory controller is mounted", ""};
   OwnGroup group({});
   for (const std::string& top : tops) {
     remove_abandoned_groups(top);
@@ -75,7 +75,7 @@ Result<OwnGroup> OwnGroup::make() {
     }
   }
   if (!counts_memory(group.path()))
-    return Error{Code::kUnsupported, "those in " + tops[0] + " do not count memory", ""};
+    return Error{Code::kUnsupported, "control groups in " + tops[0] + " do not count memory", ""};
   return group;
 }
 

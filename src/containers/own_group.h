@@ -11,6 +11,7 @@
 
 namespace fathom::containers {
 
+// Owns the directories of the group, and whoever is in them: none of it outlives this.
 class OwnGroup {
  public:
   // One at a time. An error says in words why there can be none. Groups whose owner was killed are

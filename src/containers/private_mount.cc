@@ -31,6 +31,7 @@ constexpr mode_t kReadable = 0644;
 constexpr mode_t kRunnable = 0755;
 constexpr mode_t kForAnyUser = 0666;
 
+// The mode is set by itself: the umask would take away what any user of the container needs.
 Status put(const std::string& content, const std::string& to, mode_t mode) {
   FATHOM_ASSIGN(File file, File::open(to, O_WRONLY | O_CREAT | O_EXCL, mode));
   FATHOM_TRY(file.write_all(content));
@@ -69,6 +70,7 @@ bool is_extension(const std::string& name) {
   return name.starts_with("_record.") && name.ends_with(".so");
 }
 
+// Each once, the build's own first.
 Status copy_extensions(const std::string& library, const std::string& to) {
   FATHOM_TRY(make_open_folder(to));
   for (const std::string& folder : folders_of_extensions(library)) {
@@ -83,6 +85,8 @@ Status copy_extensions(const std::string& library, const std::string& to) {
   return {};
 }
 
+// A library cannot be mapped from there, and the application would fail in a way that says nothing
+// of us.
 Status check_exec(const std::string& folder) {
   struct statvfs place {};
   if (::statvfs(folder.c_str(), &place) != 0 || (place.f_flag & ST_NOEXEC) == 0) return {};

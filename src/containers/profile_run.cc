@@ -56,6 +56,8 @@ Status check_folder(const std::string& folder, bool force) {
                "name another folder"};
 }
 
+// Removed as late as here: whatever else was wrong has been said by now, and nothing is lost for
+// it.
 Status make_folder(const std::string& folder) {
   if (path_exists(folder)) FATHOM_TRY(remove_tree(folder));
   FATHOM_TRY(make_dirs(std::string(dir_name(folder))));
@@ -81,6 +83,8 @@ std::string layers_of(const Instructions& wanted) {
   return layers;
 }
 
+// One application, from check to pages. What is decided once (layers, image, hash of the data) is
+// kept here, so that all runs are runs of the same thing.
 class Profiler {
  public:
   Profiler(Engine* engine, const ProfileOptions& options, session::SignalQueue& signals,
@@ -160,6 +164,8 @@ Status Profiler::plan_local_layers() {
   return {};
 }
 
+// The folder is made last. Metrics come first: their address shall be known while an image is being
+// fetched, which takes minutes.
 Status Profiler::prepare() {
   const Instructions& wanted = options_.wanted;
   FATHOM_TRY(check_folder(options_.folder, options_.force));
@@ -220,6 +226,7 @@ Result<OneEnding> Profiler::run_one_of(RunKind kind, const std::string& folder,
                  run);
 }
 
+// In a folder that is removed: nothing of it can be taken for a result.
 Status Profiler::warm_up(RunKind kind) {
   const std::string folder = join_path(options_.folder, kWarmup);
   FATHOM_TRY(make_private_dir(folder));
@@ -231,6 +238,8 @@ Status Profiler::warm_up(RunKind kind) {
   return {};
 }
 
+// The first plain run is the application as its user knows it: its output is shown and its status
+// is ours. Without plain runs, the first one.
 Status Profiler::run_counted(RunKind kind) {
   const std::string number = std::to_string(runs_.size() + 1);
   const bool is_first_plain = kind == RunKind::kPlain && std::ranges::none_of(runs_, [](auto& one) {
@@ -265,6 +274,7 @@ Status Profiler::judge(const std::string& number) {
   return {};
 }
 
+// A program that was made for DFTracer asked for its log; a failure costs the log alone.
 void Profiler::write_log(const std::string& number) {
   const std::string name = dftracer_log_name(options_.wanted, image_);
   if (name.empty()) return;
@@ -352,6 +362,8 @@ Result<ProfileOutcome> Profiler::finish() {
                         .troubles = std::move(troubles_)};
 }
 
+// An engine that fails in the midst leaves the runs that are complete: they stay, without pages. A
+// folder without any run is removed.
 Result<ProfileOutcome> Profiler::run() {
   FATHOM_TRY(prepare());
   Status ran = run_all();

@@ -22,6 +22,7 @@ struct ProfileOptions {
   bool force = false;  // results that lie there may be replaced
 };
 
+// Called by the thread that runs the application, between its steps. Empty: nothing is said.
 struct ProfileHooks {
   std::function<void(const std::string& words)> tell = {};  // what happens next
   // What nobody could know otherwise, also where nothing else is told.

@@ -79,6 +79,7 @@ Result<session::LayerPlan> plan_container(const std::string& layers, bool inside
   return plan;
 }
 
+// Without finish() there is no recording: what was begun is removed.
 Recorder::~Recorder() {
   if (!finished_ && recording_) {
     hosts_.stop();
@@ -100,6 +101,8 @@ Result<std::unique_ptr<Recorder>> Recorder::begin(RecorderOptions options) {
   return recorder;
 }
 
+// Sources begin before the container does: what they need (programs of the kernel, rings) takes
+// longer to load than a short application runs.
 Status Recorder::open() {
   files_ = std::make_shared<symbols::KeptFiles>();
   program_ = std::make_shared<GateCaller>();

@@ -36,6 +36,7 @@ struct RecorderOptions {
   std::string count = {};               // events of perf to count over time, as `stat -e`
 };
 
+// The clock that recordings count by, at the application's end.
 struct Ending {
   std::int64_t end_monotonic_ns = 0;
   std::optional<int> exit = {};  // nothing: nobody could be asked

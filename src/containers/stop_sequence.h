@@ -9,6 +9,8 @@
 
 namespace fathom::containers {
 
+// A clock's arithmetic alone: whoever has it sends the signals, to a process or through an engine.
+// Times are of CLOCK_MONOTONIC.
 class StopSequence {
  public:
   static constexpr std::int64_t kKilledNs = 30'000'000'000;  // for an end by SIGKILL

@@ -40,6 +40,7 @@ std::optional<std::uint64_t> number_in(std::string_view field) {
   return number;
 }
 
+// The sum is over the header with blanks in its own place.
 bool has_its_sum(std::string_view header) {
   constexpr std::size_t kSumAt = 148;
   constexpr std::size_t kSumSize = 8;
@@ -52,6 +53,8 @@ bool has_its_sum(std::string_view header) {
   return told && *told == sum;
 }
 
+// ustar has 155 more bytes for a name in front of the 100; older kinds of tar have other things
+// there.
 std::string name_in(std::string_view header) {
   const std::string_view name = until_zero(header.substr(0, 100));
   const bool is_ustar = header.substr(257, 6) == std::string_view("ustar\0", 6);
@@ -90,6 +93,7 @@ Status TarReader::begin_member(char kind, std::uint64_t size) {
   return left_ == 0 ? end_content() : Status();
 }
 
+// Two blocks of zeros are the end; the first is taken for it, as everybody does.
 Status TarReader::read_header() {
   constexpr std::size_t kKindAt = 156;
   if (std::ranges::all_of(block_, [](char c) { return c == '\0'; })) {

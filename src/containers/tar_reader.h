@@ -29,6 +29,8 @@ class TarConsumer {
   virtual Status end() = 0;
 };
 
+// A machine of states, since pieces end anywhere: in a header, in a name, in padding. Does not own
+// its consumer. After an error it is of no more use. One thread.
 class TarReader {
  public:
   explicit TarReader(TarConsumer& consumer) : consumer_(consumer) {}

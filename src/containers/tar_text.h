@@ -9,6 +9,7 @@
 
 namespace fathom::containers {
 
+// All of it in memory: what is put into a container is a few small files.
 class TarText {
  public:
   // `path` as below the root: "app/profiler.sh". kInvalid: it is longer than a header has room for.

@@ -43,6 +43,8 @@ std::string signed_text(std::uint64_t key) {
 }
 
 // One pair of logs.
+// metrics.log is written anew each time, as Alnair did; timeline.log is only appended to, so that a
+// reader with tail -f sees each line once.
 class Pair {
  public:
   // `part` is "" for the plain names. Theirs was appended to from run to run.

@@ -52,6 +52,9 @@ std::optional<std::pair<Left, std::string>> parse_line(std::string_view line) {
   return std::pair(left, std::string(line));
 }
 
+// Rows come log by log. What of them is in the files is known at each settle(): a collector that
+// takes over cuts the files back to there and is given the logs from there on, so that no row is
+// written twice or lost.
 class DftracerFiles : public session::RowConsumer {
  public:
   // What a collector that was killed had settled: the number of the first log that is not in the

@@ -18,6 +18,7 @@ namespace {
 using session::StreamProcess;
 
 // What a process says in the spool, as lines `key=value`.
+// The settings are any bytes of a spool: the first such line counts.
 std::string_view told_log(std::string_view settings) {
   constexpr std::string_view kKey = "log=";
   for (const std::string_view line : split(settings, '\n')) {

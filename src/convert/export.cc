@@ -34,6 +34,8 @@ Status Export::write(const std::string& output, RowFilter filter) {
   return write_file(output, writer, std::move(filter));
 }
 
+// Formats of stacks have nothing to say of a process without samples: it is left out, and an error
+// only if that is all of them.
 Status Export::write_each(const std::string& output, const RowFilter& filter) {
   bool any = false;
   Status nothing;
@@ -51,6 +53,7 @@ Status Export::write_each(const std::string& output, const RowFilter& filter) {
   return any ? Status() : nothing;
 }
 
+// The sink is finished here, and only when all went well: else it goes without leaving a file.
 Status Export::write_file(const std::string& output, const Writer& writer, RowFilter filter) {
   const bool by_name = exporter_.gzip == render::Gzip::kByName && output.ends_with(".gz");
   const bool gzip = by_name || exporter_.gzip == render::Gzip::kAlways;
@@ -102,6 +105,8 @@ Status Export::write_parts(const RowFilter& filter, const WriteOne& write_one) {
   return write_one("machine", std::move(rest));
 }
 
+// The host is part of a name only where there are several; anonymous exports have its hash there,
+// or the name would give it away.
 Status Export::write_each_of(const Processes& processes, const RowFilter& filter,
                              const WriteOne& write_one) const {
   render::Anonymizer names(key_);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whose rows a filter leaves.
+// Whose rows a filter leaves: exports that split by process ask before they write, so that no file
+// is made for a process without rows, and rows of nobody (a machine's counters) have a file, too.
 #include "convert/row_cells.h"
 #include "convert/store_stream.h"
 

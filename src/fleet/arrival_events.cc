@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// As the standard of server-sent events has it: fields in lines, an empty line ends an event.
+// The other end of serve/routes/arrivals.cc. As the standard of server-sent events has it: fields
+// in lines, an empty line ends an event, a field that nobody knows is passed over. Bytes come from
+// a socket and are cut anywhere, so a line may take several calls; lengths are bounded, and what is
+// odd is counted as damaged.
 #include "fleet/arrival_events.h"
 
 #include <algorithm>

@@ -60,7 +60,7 @@ void add_record(std::int64_t record, const std::string& json, History& history);
 
 // An answer to be printed.
 struct HistoryAnswer {
-  Value object;                    // for programs, as DESIGN section 5.4 fixes it
+  Value object;                    // for programs: what --format json prints
   std::vector<Table> tables;       // for people
   std::vector<std::string> notes;  // what was left out and why nothing can be said, as sentences
   bool found = false;              // something is slower; there is an alert: exit status 1

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Names come from the network and become keys and parts of paths, so few characters may occur.
+// Names come from the network and become keys of stores, parts of paths and words of commands, so
+// few characters may occur. One rule for all kinds of names, in one place.
 #include "fleet/model.h"
 
 #include <algorithm>

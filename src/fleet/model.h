@@ -32,6 +32,7 @@ struct BatchId {
   std::int64_t seq = 0;  // at least 0
 };
 
+// Added in whole or not at all, and once, by its id.
 struct ProfileBatch {
   BatchId id;
   std::vector<ProfileRow> rows;

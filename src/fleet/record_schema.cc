@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Checks schemas when they are registered, and records when they arrive. Recursion has the schema's
+// A part of JSON Schema that is enough for records of benchmarks, checked when a schema is
+// registered and when records arrive. A word that is not known is refused when the schema comes,
+// since a check that is passed over is one that somebody relies on. Recursion has the schema's
 // depth, which is limited, so a record cannot exhaust the stack.
 #include "fleet/record_schema.h"
 
@@ -22,6 +24,7 @@ constexpr int kMostDepth = 64;
 
 constexpr std::string_view kTypes[] = {"object",  "array",   "string", "number",
                                        "integer", "boolean", "null"};
+// For readers of the schema.
 constexpr std::string_view kWithoutMeaning[] = {"$schema",     "$id",     "$comment", "title",
                                                 "description", "default", "examples", "deprecated"};
 
@@ -99,6 +102,7 @@ bool has_one_of(const Json& value, const Json& types) {
       types, [&](const Json& type) { return has_type(value, type.get_ref<const std::string&>()); });
 }
 
+// As the standard counts: characters, not bytes.
 std::size_t letters(const std::string& text) {
   std::size_t count = 0;
   for (std::size_t at = 0; at < text.size(); at += code_point_at(text, at).length) ++count;

@@ -5,8 +5,8 @@
 
 #include "base/files.h"
 #include "base/ids.h"
-#include "fleet/checked_store.h"
-#include "fleet/open_store.h"
+#include "fleet/stores/checked_store.h"
+#include "fleet/stores/open_store.h"
 
 namespace fathom::fleet {
 namespace {

@@ -14,9 +14,9 @@
 
 #include "base/dice.h"
 #include "base/files.h"
-#include "fleet/open_store.h"
-#include "fleet/redis_nodes.h"
-#include "fleet/redis_store.h"
+#include "fleet/redis/redis_nodes.h"
+#include "fleet/redis/redis_store.h"
+#include "fleet/stores/open_store.h"
 #include "fleet/testing/redis_server.h"
 
 namespace fathom::fleet {

@@ -12,6 +12,7 @@
 
 namespace fathom::guest {
 
+// One symbol. `original` is written once, by whoever meets it first; all find the same.
 struct Binding {
   const char* symbol;
   void* hook;
@@ -34,6 +35,7 @@ struct Lookup {
 // An answer of NULL; nullptr leaves the answer to the original.
 inline void* const kAnswerNull = reinterpret_cast<void*>(-1);
 
+// The table of one source. Constant but for what fill() writes and what `original` points to.
 struct Bindings {
   const Binding* rows;  // of a long table, not before fill_tables()
   size_t count;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The slow side of the table of descriptors; descriptors.h has the paths that each call takes.
-// Further blocks of 65536 entries are mapped on demand, since few programs get that far.
+// The slow side of the table of descriptors; descriptors.h has the paths that each call takes. No
+// lock anywhere: a call may be interrupted at any step by a handler that opens files. Instead each
+// word has a serial number, and whoever asks the kernel looks before and after whether descriptors
+// were changed meanwhile. Further blocks of 65536 entries are mapped on demand, since few programs
+// get that far.
 #include "guest/descriptors.h"
 
 #include <fcntl.h>
@@ -38,11 +41,14 @@ constinit uint32_t blocks_end = 1;  // atomic: from here on no block is there
 
 Block& block_at(uint64_t number) { return number == 0 ? near_block : further_blocks[number]; }
 
+// A number of its own for each meaning: who compares words sees that a descriptor was closed and
+// opened in between.
 uint64_t stamped(uint64_t word) {
   const uint64_t number = __atomic_add_fetch(&serial, 1, __ATOMIC_RELAXED);
   return word | (number << 48);
 }
 
+// To at least that.
 void raise(uint32_t* end, uint32_t to) {
   uint32_t seen = __atomic_load_n(end, __ATOMIC_RELAXED);
   while (to > seen &&
@@ -82,6 +88,7 @@ Descriptor* entry_for(int fd) {
 void set_entry(int fd, uint64_t word, int64_t position) {
   Descriptor* entry = entry_for(fd);
   if (entry == nullptr) return;
+  // Positions are counted in the first block alone; for others the kernel is asked.
   if (fd >= kDescriptors && word != 0) word |= kWordShared;
   __atomic_store_n(&entry->position, position, __ATOMIC_RELAXED);
   __atomic_store_n(&entry->word, word, __ATOMIC_RELEASE);
@@ -147,6 +154,7 @@ Descriptor* far_descriptor(int fd) {
 
 void change_begins() { __atomic_fetch_add(&begun, 1, __ATOMIC_SEQ_CST); }
 void change_ends() { __atomic_fetch_add(&ended, 1, __ATOMIC_SEQ_CST); }
+// In a forked child: threads that were in the midst of a change are not there.
 void forget_changes() {
   if (ended != begun) ended = begun;
 }
@@ -254,6 +262,7 @@ uint64_t ask_for_file(int fd) {
   if (!__atomic_compare_exchange_n(&entry->word, &nothing, word, false, __ATOMIC_SEQ_CST,
                                    __ATOMIC_RELAXED))
     return 0;
+  // Set, and somebody changed descriptors since we asked: it is taken back.
   if (changes_now() == changes) return word;
   __atomic_compare_exchange_n(&entry->word, &word, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
   return 0;

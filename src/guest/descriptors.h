@@ -41,6 +41,8 @@ enum : uint64_t {
 constexpr uint64_t kWordTraits =
     kWordShared | kWordAppend | kWordNoSeek | kWordNoRights | kWordTook | kWordGave | kWordThread;
 
+// What one descriptor means. Any thread may use it at any time: both words are atomic, and change
+// one by one.
 struct Descriptor {
   uint64_t word;     // atomic; 0: unknown
   int64_t position;  // atomic; kUnknown, kBusy, kContested or where the file stands

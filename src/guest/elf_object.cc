@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Looks symbols up as the loader would, but without its lock and without libc: a hook may run
-// inside malloc or inside dlopen.
+// Looks symbols up as the loader would (the hash tables of System V's ABI and GNU's), but without
+// its lock and without libc: a hook may run inside malloc or inside dlopen. Nothing is checked
+// against the object's end: the loader has read these tables before us.
 #include "guest/elf_object.h"
 
 #include <sys/auxv.h>

@@ -10,6 +10,8 @@
 
 namespace fathom::guest {
 
+// Pointers into what the loader mapped; nullptr where an object has no such table. Valid as long as
+// the object is loaded: the caller sees to that.
 struct Object {
   uintptr_t base = 0;
   const ElfW(Sym) * symbols = nullptr;

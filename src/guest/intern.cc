@@ -137,7 +137,7 @@ uint32_t define_text(uint64_t hash, const char* text, size_t length) {
     Writer writer(FATHOM_SOURCE_RUNTIME);
     uint8_t* at = room_for(writer, length + 32, FATHOM_SOURCE_RUNTIME);
     if (at == nullptr) return false;
-    const OnBehalf behalf;
+    const AsMemoryOwner owner;
     at = fathom_put_varint(put_head(tls.cursor.at, FATHOM_KIND_STRING), id);
     writer.commit(put_text(at, text, length));
     return true;
@@ -164,7 +164,7 @@ uint32_t intern_path(uint32_t base, const char* text, size_t length) {
                     Writer writer(FATHOM_SOURCE_RUNTIME);
                     uint8_t* at = room_for(writer, length + 32, FATHOM_SOURCE_RUNTIME);
                     if (at == nullptr) return false;
-                    const OnBehalf behalf;
+                    const AsMemoryOwner owner;
                     at = fathom_put_varint(put_head(tls.cursor.at, FATHOM_KIND_PATH), id);
                     writer.commit(put_text(fathom_put_varint(at, base), text, length));
                     return true;
@@ -181,7 +181,7 @@ uint32_t define_site(const char* name, const char* category, const char* file, u
                   [&](uint32_t id) {
                     Writer writer(FATHOM_SOURCE_APP);
                     if (!writer.ok()) return false;
-                    const OnBehalf behalf;
+                    const AsMemoryOwner owner;
                     uint8_t* at = fathom_put_varint(put_head(tls.cursor.at, FATHOM_KIND_SITE), id);
                     at = fathom_put_varint(fathom_put_varint(at, name_id), category_id);
                     writer.commit(fathom_put_varint(fathom_put_varint(at, line), file_id));
@@ -242,7 +242,7 @@ uint32_t intern_function(const void* address) {
         dl_iterate_phdr(find_module, &module);
         Writer writer(FATHOM_SOURCE_APP);
         if (!writer.ok()) return false;
-        const OnBehalf behalf;
+        const AsMemoryOwner owner;
         uint8_t* at = fathom_put_varint(put_head(tls.cursor.at, FATHOM_KIND_FUNCTION_SITE), id);
         writer.commit(
             fathom_put_varint(fathom_put_varint(at, module.path), module.address - module.base));

@@ -62,14 +62,14 @@ void note_first_loaded() {
 }
 
 // A library that dlmopen loaded is in a list of its own, which only the loader knows.
-void visit_loaded(bool (*visit)(const Loaded& object, void* data), void* data, Among among) {
+void visit_loaded(bool (*visit)(const Loaded& object, void* data), void* data, Objects which) {
   if (own_entry() == nullptr) {
     Visit all{visit, data};
     dl_iterate_phdr(visit_object, &all);
     return;
   }
   const uint32_t first = __atomic_load_n(&first_count, __ATOMIC_RELAXED);
-  uint32_t left = among == Among::kFirst && first != 0 ? first : UINT32_MAX;
+  uint32_t left = which == Objects::kFirst && first != 0 ? first : UINT32_MAX;
   // Behind the last one nothing is looked at, not even where the list goes on.
   for (const link_map* entry = _r_debug.r_map; entry != nullptr;
        entry = left > 0 ? entry->l_next : nullptr) {
@@ -78,9 +78,9 @@ void visit_loaded(bool (*visit)(const Loaded& object, void* data), void* data, A
   }
 }
 
-void* find_behind_us(const char* name, Among among) {
+void* find_behind_us(const char* name, Objects which) {
   Search search{{name}};
-  visit_loaded(look_at, &search, among);
+  visit_loaded(look_at, &search, which);
   return search.behind_us != nullptr ? search.behind_us : search.before_us;
 }
 

@@ -11,6 +11,7 @@
 
 namespace fathom::guest {
 
+// One object as the loader lists it. Points into the loader's own memory: valid during the visit.
 struct Loaded {
   uintptr_t base;
   const ElfW(Dyn) * dynamic;
@@ -21,11 +22,11 @@ struct Loaded {
 // Which objects are meant: all, or those that were there at the first look. Programs begin with
 // those, and the loader never unloads them: they may be visited while another thread changes its
 // list.
-enum class Among { kAll, kFirst };
+enum class Objects { kAll, kFirst };
 
 // Calls `visit` for each object until it returns true.
 void visit_loaded(bool (*visit)(const Loaded& object, void* data), void* data,
-                  Among among = Among::kAll);
+                  Objects which = Objects::kAll);
 
 // The first look. Where nothing can be said of the future, as for a library of another namespace,
 // kFirst means all.
@@ -33,6 +34,6 @@ void note_first_loaded();
 
 // What a name means behind this library, as dlsym(RTLD_NEXT) would say; where nothing behind it
 // defines the name, the first definition before it.
-void* find_behind_us(const char* name, Among among = Among::kAll);
+void* find_behind_us(const char* name, Objects which = Objects::kAll);
 
 }  // namespace fathom::guest

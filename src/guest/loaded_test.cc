@@ -17,23 +17,23 @@ TEST(Loaded, NamesMeanWhatDlsymSays) {
 
 // Libraries that came later are not visited: they may go while somebody looks.
 TEST(Loaded, TheFirstObjectsAreThoseOfTheFirstLook) {
-  const auto count = [](Among among) {
+  const auto count = [](Objects which) {
     int visited = 0;
     const auto add = [](const Loaded&, void* to) {
       ++*static_cast<int*>(to);
       return false;
     };
-    visit_loaded(add, &visited, among);
+    visit_loaded(add, &visited, which);
     return visited;
   };
   note_first_loaded();
-  const int first = count(Among::kFirst);
-  EXPECT_EQ(first, count(Among::kAll));
+  const int first = count(Objects::kFirst);
+  EXPECT_EQ(first, count(Objects::kAll));
   void* const later = dlopen("libresolv.so.2", RTLD_NOW | RTLD_LOCAL);
-  if (later == nullptr || count(Among::kAll) == first) GTEST_SKIP() << "nothing to load";
+  if (later == nullptr || count(Objects::kAll) == first) GTEST_SKIP() << "nothing to load";
   note_first_loaded();
-  EXPECT_EQ(count(Among::kFirst), first);
-  EXPECT_EQ(find_behind_us("pread", Among::kFirst), dlsym(RTLD_NEXT, "pread"));
+  EXPECT_EQ(count(Objects::kFirst), first);
+  EXPECT_EQ(find_behind_us("pread", Objects::kFirst), dlsym(RTLD_NEXT, "pread"));
   dlclose(later);
 }
 

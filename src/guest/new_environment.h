@@ -11,6 +11,9 @@
 
 namespace fathom::guest {
 
+// For the thread that is about to exec, until exec has returned or never does. The new list lies in
+// one of a few rooms for the process; where none is free, the program gets its environment as it
+// was.
 class NewEnvironment {
  public:
   NewEnvironment(const NewProgram& program, char* const* environment);

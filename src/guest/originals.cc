@@ -44,7 +44,7 @@ void close_from(int first) {
 
 void* stand_in_for(const char* symbol) {
   for (const StandIn& one : kStandIns) {
-    if (same_text(one.symbol, symbol)) return find_behind_us(one.instead, Among::kFirst);
+    if (same_text(one.symbol, symbol)) return find_behind_us(one.instead, Objects::kFirst);
   }
   return same_text(symbol, "closefrom") ? reinterpret_cast<void*>(&close_from)
                                         : reinterpret_cast<void*>(&not_there);
@@ -145,8 +145,8 @@ bool libc_lacks(void* const* original) {
 // once more: each step gives the same result, and nobody waits.
 void find_original(void** original, const char* symbol) {
   note_first_loaded();
-  const Among among = may_come_later(symbol) ? Among::kAll : Among::kFirst;
-  if (void* found = is_own(symbol) ? nullptr : find_behind_us(symbol, among)) {
+  const Objects which = may_come_later(symbol) ? Objects::kAll : Objects::kFirst;
+  if (void* found = is_own(symbol) ? nullptr : find_behind_us(symbol, which)) {
     __atomic_store_n(original, found, __ATOMIC_RELEASE);
   } else {
     stand_in(original, symbol);

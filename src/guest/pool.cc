@@ -234,8 +234,8 @@ bool make_new() {
 bool make_pool_locked() {
   constexpr int kPatience = 1000;  // naps of 200 us
   if (some_pool_has_offers()) return true;
-  MakersTurn turn;
-  for (int naps = 0; naps < kPatience && !turn.attempt(); naps++) {
+  PoolMakerLock lock;
+  for (int naps = 0; naps < kPatience && !lock.attempt(); naps++) {
     if (join_newest()) return true;
     nap(200);
   }

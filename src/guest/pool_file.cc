@@ -213,21 +213,21 @@ void unmap_pool(fathom_pool_header* pool) {
               0);
 }
 
-bool MakersTurn::attempt() {
+bool PoolMakerLock::attempt() {
   if (fd_ < 0) {
     path_in_spool().add("/" FATHOM_RUN_FILE);
     fd_ = sys_openat(AT_FDCWD, path, O_RDWR | O_NOFOLLOW, 0);
   }
   if (fd_ < 0) return true;
   // Of the process, not of the open file: a child that is forked meanwhile does not prolong it.
-  struct flock turn {};
-  turn.l_type = F_WRLCK;
-  turn.l_len = 1;
-  const long taken = raw_syscall(SYS_fcntl, fd_, F_SETLK, as_long(&turn));
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_len = 1;
+  const long taken = raw_syscall(SYS_fcntl, fd_, F_SETLK, as_long(&lock));
   return taken != -EAGAIN && taken != -EACCES;
 }
 
-MakersTurn::~MakersTurn() {
+PoolMakerLock::~PoolMakerLock() {
   if (fd_ >= 0) sys_close(fd_);
 }
 

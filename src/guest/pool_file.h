@@ -19,16 +19,16 @@ fathom_pool_header* join_pool_file(uint32_t number);
 // Lets go of a file that the host has removed; its place in memory stays, empty.
 void unmap_pool(fathom_pool_header* pool);
 
-// One process of the run makes a pool at a time, so that the others can join it. The kernel ends
-// the turn of a process that dies.
-class MakersTurn {
+// One process of the run makes a pool at a time, so that the others can join it. A lock on the
+// run's file, which the kernel takes back from a process that dies.
+class PoolMakerLock {
  public:
-  MakersTurn() = default;
-  ~MakersTurn();
-  MakersTurn(const MakersTurn&) = delete;
-  MakersTurn& operator=(const MakersTurn&) = delete;
+  PoolMakerLock() = default;
+  ~PoolMakerLock();
+  PoolMakerLock(const PoolMakerLock&) = delete;
+  PoolMakerLock& operator=(const PoolMakerLock&) = delete;
 
-  // Whether it is ours, or the file system knows no turns.
+  // Takes it without waiting. True if it is ours, or the file system knows no locks.
   bool attempt();
 
  private:

@@ -10,6 +10,8 @@
 
 namespace fathom::guest {
 
+// One thread. Holds a Scratch and a descriptor while it lives; where either cannot be had there are
+// no lines, and nobody is told why.
 class ProcLines {
  public:
   explicit ProcLines(const char* path) : fd_(sys_openat(AT_FDCWD, path, O_RDONLY, 0)) {

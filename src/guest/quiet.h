@@ -12,6 +12,7 @@
 
 namespace fathom::guest {
 
+// For the thread that makes it; nests, since each gives back the mask that it found.
 class Quiet {
  public:
   // The mask is on the stack: a constant would lie in a page that a short program needs for nothing

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Threads: their blocks, their cursors, nesting in signal handlers, and their end.
+// Threads: their blocks, their cursors, nesting in signal handlers, and their end. A thread is met
+// at its first record and not at its birth, since threads are made in many ways; its end comes by a
+// destructor of libc's, behind which further records may come.
 #include "guest/runtime.h"
 
 #include <limits.h>

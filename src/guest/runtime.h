@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The in-process half: what a thread needs to write records, and the process-wide state behind it.
 //
-// Rules of this world (DESIGN, law 1): nothing here throws, allocates from the program's heap,
-// waits without bound, prints, leaves a descriptor open or changes errno. Whatever is missing makes
-// a hook pass straight through, and is counted.
+// Rules of this world (the first law of ARCHITECTURE.md): nothing here throws, allocates from the
+// program's heap, waits without bound, prints, leaves a descriptor open or changes errno. Whatever
+// is missing makes a hook pass straight through, and is counted.
 //
 // Threads: everything in Tls belongs to its thread alone. Signals: a handler may interrupt a thread
 // anywhere and come back here; a thread that is writing a record has Tls::writing set, and the
@@ -43,6 +43,8 @@ constexpr int kMaxDepth = 250;
 // Where a thread writes, and what its next record is relative to.
 struct Thread;
 
+// One of a thread's places to write. Only that thread touches it, or a signal handler of that
+// thread which finds no record under way (Writer).
 struct Cursor {
   uint8_t* at;              // behind the last record; nullptr when there is no segment
   fathom_segment* segment;  // nullptr: none
@@ -59,6 +61,8 @@ FATHOM_HOT bool has_room(Cursor cursor) {
 
 // The records that a cursor adds calls to, in its segment (sums.h).
 constexpr unsigned kSummed = 10;
+
+// For one thread and cursor. The records lie in the cursor's segment, and are forgotten with it.
 struct OpenSums {
   uint64_t look_at;   // tick: then the clock is looked at again
   uint64_t begin_ns;  // of the interval
@@ -146,6 +150,8 @@ enum : uint32_t {
   // sources look off, so that every hook asks who calls it (sharing.cc) before it looks at `tls`.
   kWatched = 2,
 };
+
+// The one thing that hooks look at first: a byte for each source.
 struct Live {
   uint8_t on[FATHOM_SOURCES];  // by fathom_source
   uint32_t alive;
@@ -161,6 +167,8 @@ constexpr size_t kSpoolRoom = 4096;
 constexpr size_t kShortSpool = 200;  // shorter ones lie in a page that is touched anyway
 extern char spool_room[kSpoolRoom];
 
+// All that this process has one of. Written while it attaches and in a forked child, read by all
+// threads. Never freed: hooks may be called while the process ends.
 struct Guest {
   Live* live = &nothing_on;
   fathom_run_header* run;

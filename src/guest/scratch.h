@@ -8,6 +8,8 @@
 
 namespace fathom::guest {
 
+// For whichever thread takes it. A signal handler that interrupts a holder takes another room; a
+// forked child frees those of threads that it does not have (forget_all).
 class Scratch {
  public:
   static constexpr size_t kRoom = 4352;

@@ -42,6 +42,8 @@ void take_back_segment(Cursor& cursor, const Identity& child) {
   cursor = {};
 }
 
+// The thread's block and its thread-local state are put aside as they are: the child writes over
+// both, and the parent, which waits, goes on with what it had.
 void move_in(Thread& block) {
   Thread::Lodging& lodging = block.lodging;
   const int pid = sys_getpid();
@@ -58,6 +60,8 @@ void move_in(Thread& block) {
   lodging.on = true;
 }
 
+// In the parent again: the child has ended or is another program, and its segments are handed on
+// for it.
 void move_out(Thread& block) {
   Thread::Lodging& lodging = block.lodging;
   const Identity child = block;
@@ -94,12 +98,15 @@ struct Stranger {
   uint32_t passed;  // atomic: calls
   Start start;
 };
+// A fixed table: nothing may be allocated here. A child without a place in it is one whose end
+// nobody tells.
 constexpr int kStrangers = 16;
 constinit Stranger strangers[kStrangers] = {};
 constinit uint32_t strangers_met = 0;     // atomic; 0: the table was never touched
 constinit uint32_t unseen_strangers = 0;  // atomic: whose end nobody tells
 constinit uint32_t watch_lock = 0;
 
+// Not for ever: the holder may be a child that was killed.
 bool lock_watch() {
   for (int tries = 0; tries < 1000; tries++) {
     if (__atomic_exchange_n(&watch_lock, 1, __ATOMIC_ACQUIRE) == 0) return true;
@@ -115,6 +122,8 @@ bool ended(const Stranger& stranger) {
   return !stranger.told && tid != 0 && raw_syscall(SYS_kill, tid, 0) == -ESRCH;
 }
 
+// From now on every hook asks who calls. The barrier comes before the child is made: it must find
+// the switches off.
 void watch() {
   guest.live->alive = kWatched;
   for (uint8_t& on : guest.live->on) __atomic_store_n(&on, 0, __ATOMIC_RELAXED);
@@ -155,6 +164,8 @@ Stranger* await_stranger(CloneMain function, void* argument, int flags) {
   }
   slot->shares = 1;
   slot->tid = 0;
+  // The kernel stores 0 at an address when the child ends, unless the program wants that for
+  // itself.
   slot->told = (flags & (CLONE_CHILD_CLEARTID | CLONE_CHILD_SETTID)) == 0;
   slot->foreign = (flags & CLONE_SETTLS) != 0;
   slot->thread = (flags & CLONE_THREAD) != 0;
@@ -345,21 +356,21 @@ bool is_lodger() {
 
 bool in_program_watched() { return guest.live->alive != 0 && !is_stranger() && tls.outside == 0; }
 
-Guise guise(fathom_source source) {
+Caller caller_of(fathom_source source) {
   if (is_stranger()) {
     pass(source);
-    return Guise::kStranger;
+    return Caller::kStranger;
   }
   if (tls.vforks == 0 || guest.live->alive == 0 || guest.wanted[source] == 0)
-    return Guise::kProgram;
+    return Caller::kProgram;
   // A child of a lodger, on the same memory, is nobody that we keep account of.
-  if (tls.vforks == 1 && tls.thread != nullptr && tls.thread->lodging.on) return Guise::kLodger;
+  if (tls.vforks == 1 && tls.thread != nullptr && tls.thread->lodging.on) return Caller::kLodger;
   count_loss(source, FATHOM_LOSS_SHARED_MEMORY);
-  return Guise::kStranger;
+  return Caller::kStranger;
 }
 
 bool unseen(fathom_source source) {
-  if (guise(source) == Guise::kLodger) count_loss(source, FATHOM_LOSS_SHARED_MEMORY);
+  if (caller_of(source) == Caller::kLodger) count_loss(source, FATHOM_LOSS_SHARED_MEMORY);
   return false;
 }
 
@@ -380,7 +391,7 @@ uint32_t working_directory() {
   return __atomic_load_n(&guest.cwd, __ATOMIC_RELAXED);
 }
 
-OnBehalf::OnBehalf() : on_(tls.vforks != 0 && is_lodger()), lodger_() {
+AsMemoryOwner::AsMemoryOwner() : on_(tls.vforks != 0 && is_lodger()), lodger_() {
   if (!on_) return;
   Thread& block = *tls.thread;
   lodger_ = block;
@@ -388,7 +399,7 @@ OnBehalf::OnBehalf() : on_(tls.vforks != 0 && is_lodger()), lodger_() {
   write_switch(kCursors);
 }
 
-OnBehalf::~OnBehalf() {
+AsMemoryOwner::~AsMemoryOwner() {
   if (!on_) return;
   Thread& block = *tls.thread;
   block.lodging.host.run = block.run;

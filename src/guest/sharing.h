@@ -34,8 +34,8 @@ void sharer_ended(int pid);  // a parent has waited for it
 void forget_sharers();       // in a forked child
 
 // Who calls a hook that does not record.
-enum class Guise { kProgram, kLodger, kStranger };
-FATHOM_COLD Guise guise(fathom_source source);  // counts the call of a stranger
+enum class Caller { kProgram, kLodger, kStranger };
+FATHOM_COLD Caller caller_of(fathom_source source);  // counts the call of a stranger
 FATHOM_COLD bool is_stranger();
 bool is_lodger();
 FATHOM_COLD bool unseen(fathom_source source);  // the same, where lodgers are not recorded: false
@@ -45,14 +45,15 @@ uint32_t file_of_lodger(int fd);
 void lodger_moves();
 uint32_t working_directory();
 
-// While one exists, what a lodger writes belongs to the process that it shares ids with. Inside a
+// While one exists, what a lodger writes is told as if the process wrote it whose memory it uses:
+// definitions of texts, paths and sites are shared by both, and ids count in that process. Inside a
 // Writer; both changes fit into the room that every record leaves.
-class OnBehalf {
+class AsMemoryOwner {
  public:
-  OnBehalf();
-  ~OnBehalf();
-  OnBehalf(const OnBehalf&) = delete;
-  OnBehalf& operator=(const OnBehalf&) = delete;
+  AsMemoryOwner();
+  ~AsMemoryOwner();
+  AsMemoryOwner(const AsMemoryOwner&) = delete;
+  AsMemoryOwner& operator=(const AsMemoryOwner&) = delete;
 
  private:
   bool on_;

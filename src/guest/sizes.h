@@ -10,6 +10,7 @@ namespace fathom::guest {
 
 constexpr uint64_t kMostBytes = INT64_MAX;  // what is larger is as good as this
 
+// What a text says.
 struct Size {
   bool known;  // the text is a size
   uint64_t bytes;

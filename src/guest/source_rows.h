@@ -7,6 +7,7 @@
 
 namespace fathom::guest {
 
+// One row, as a constant.
 struct SourceRow {
   fathom_source source;
   fathom_source needs;

@@ -12,6 +12,7 @@
 
 namespace fathom::guest {
 
+// One call that is to be added up. Times are ticks.
 struct SummedCall {
   uint64_t begin;
   uint64_t end;

@@ -9,6 +9,8 @@
 
 namespace fathom::guest {
 
+// Writes into somebody else's buffer, of at least one byte, which must stay. Never fails: what does
+// not fit is cut.
 class Text {
  public:
   Text(char* to, size_t room) : to_(to), room_(room) { to_[0] = 0; }

@@ -127,7 +127,7 @@ void tell_unseen(const char* key) {
 }
 
 void tell_unseen_at_end() {
-  if (tls.vforks == 0) visit_loaded(tell_request_library, nullptr, Among::kFirst);
+  if (tls.vforks == 0) visit_loaded(tell_request_library, nullptr, Objects::kFirst);
   tell_kernels_count();
 }
 

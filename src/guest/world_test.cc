@@ -32,8 +32,9 @@ bool wake_up(fathom_source) { return false; }
 bool in_program_watched() { return guest.live->alive != 0 && tls.outside == 0; }
 bool remake_spool() { return false; }
 const char* setting(const char* name) { return getenv(name); }
-OnBehalf::OnBehalf() : on_(false), lodger_() {}
-OnBehalf::~OnBehalf() {}  // NOLINT(modernize-use-equals-default): the header is the real one's
+AsMemoryOwner::AsMemoryOwner() : on_(false), lodger_() {}
+// NOLINTNEXTLINE(modernize-use-equals-default): the header is the real one's
+AsMemoryOwner::~AsMemoryOwner() {}
 
 namespace testing {
 namespace {

@@ -10,8 +10,9 @@ namespace fathom::perf {
 
 Opened open_counter(const Event& event, perf_event_attr attr, const Target& target) {
   if (event.happens_in_kernel() && event.exclude_kernel)
-    return {Error{Code::kUnsupported, "it happens in the kernel, which the modifiers leave out",
-                  "count it without them"},
+    return {Error{Code::kUnsupported,
+                  "this event occurs only in the kernel, but its modifiers exclude the kernel",
+                  "leave the modifiers out, or add k"},
             false};
   Opened whole{open_event(attr, target), false};
   const bool may_do_with_less = !whole.fd && whole.fd.error().code == Code::kDenied &&

@@ -11,6 +11,7 @@
 
 namespace fathom::perf {
 
+// The counter, or why there is none.
 struct Opened {
   Result<Fd> fd;
   bool user_only = false;  // what happens in the kernel is left out, though nobody asked for that

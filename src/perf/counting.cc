@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Each event is read by itself: an inherited group cannot be read as one on most kernels, and its
-// members run at the same times all the same.
+// members run at the same times all the same. Where the CPU has fewer counters than events, the
+// kernel lets them take turns, and what was counted is scaled by the share of the time; `coverage`
+// says how much of it that was.
 #include "perf/counting.h"
 
 #include <sys/ioctl.h>
@@ -34,11 +36,11 @@ bool read_counter(const Fd& fd, Reading& reading) {
 }
 
 perf_event_attr counting_attr(const Event& event, bool leads, Counting::Start start,
-                              Counting::Whom whom) {
+                              Counting::Scope scope) {
   perf_event_attr attr = event.attr();
   attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
   attr.inherit = 1;
-  attr.inherit_thread = whom == Counting::Whom::kProcess ? 1 : 0;
+  attr.inherit_thread = scope == Counting::Scope::kProcess ? 1 : 0;
   // The leader switches its group on.
   attr.disabled = leads ? 1 : 0;
   attr.enable_on_exec = leads && start == Counting::Start::kExec ? 1 : 0;
@@ -64,7 +66,7 @@ void Counting::open_group(const EventGroup& group, std::size_t first, pid_t thre
   for (std::size_t i = 0; i < group.events.size(); ++i) {
     Counter& counter = counters_[first + i];
     if (counter.refused && counter.of_threads.empty()) continue;  // as for the first thread
-    const perf_event_attr attr = counting_attr(counter.event, leader == -1, start_, whom_);
+    const perf_event_attr attr = counting_attr(counter.event, leader == -1, start_, scope_);
     Opened attempt = open_counter(counter.event, attr, {.pid = thread, .group = leader});
     if (!attempt.fd) {
       // A thread that is gone has counted nothing.
@@ -85,8 +87,8 @@ void Counting::open_thread(const std::vector<EventGroup>& groups, pid_t thread) 
   }
 }
 
-Counting::Counting(const std::vector<EventGroup>& groups, Start start, Whom whom)
-    : start_(start), whom_(whom) {
+Counting::Counting(const std::vector<EventGroup>& groups, Start start, Scope scope)
+    : start_(start), scope_(scope) {
   for (const EventGroup& group : groups) {
     for (const Event& event : group.events) {
       Counter& counter = counters_.emplace_back();
@@ -98,9 +100,9 @@ Counting::Counting(const std::vector<EventGroup>& groups, Start start, Whom whom
 }
 
 Result<Counting> Counting::open(const std::vector<EventGroup>& groups, pid_t process, Start start,
-                                Whom whom) {
+                                Scope scope) {
   if (start == Start::kExec) {
-    Counting counting(groups, start, whom);
+    Counting counting(groups, start, scope);
     counting.open_thread(groups, process);
     return counting;
   }
@@ -111,7 +113,7 @@ Result<Counting> Counting::open(const std::vector<EventGroup>& groups, pid_t pro
     const std::set<pid_t> threads = threads_of(process);
     if (threads.empty())
       return Error{Code::kNotFound, "there is no process " + std::to_string(process), ""};
-    Counting counting(groups, start, whom);
+    Counting counting(groups, start, scope);
     for (const pid_t thread : threads) counting.open_thread(groups, thread);
     if (attempt == kAttempts || threads_of(process) == threads) return counting;
   }
@@ -142,6 +144,7 @@ Count Counting::read_one(const Counter& counter) const {
     sum.running += reading.running;
     const auto value = static_cast<double>(reading.value);
     if (reading.running > 0 && reading.running < reading.enabled) {
+      // Thread by thread: each had turns of its own.
       scaled += value * static_cast<double>(reading.enabled) / static_cast<double>(reading.running);
     } else {
       scaled += value;
@@ -169,6 +172,7 @@ std::size_t Counting::opened() const {
       std::ranges::count_if(counters_, [](const Counter& counter) { return !counter.refused; }));
 }
 
+// What could be changed is worth more than what this machine has not.
 Error Counting::why_none() const {
   const Counter* told = nullptr;
   for (const Counter& counter : counters_) {

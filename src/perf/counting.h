@@ -36,14 +36,14 @@ class Counting {
     kExec,  // when `process`, which waits to become a program, does so
     kNow,   // with enable(): of a process that runs, all its threads, and children from then on
   };
-  enum class Whom {
+  enum class Scope {
     kTree,     // children, too
     kProcess,  // the process with its threads alone; needs Linux 5.13
   };
   // Events that cannot be opened are left out, and read() tells why. An Error: there is no such
   // process.
   static Result<Counting> open(const std::vector<EventGroup>& groups, pid_t process, Start start,
-                               Whom whom = Whom::kTree);
+                               Scope scope = Scope::kTree);
 
   void enable();
   // In the order of the groups. The process may go on.
@@ -65,13 +65,13 @@ class Counting {
     std::optional<Error> refused;
     std::vector<Fd> of_threads;
   };
-  Counting(const std::vector<EventGroup>& groups, Start start, Whom whom);
+  Counting(const std::vector<EventGroup>& groups, Start start, Scope scope);
   void open_group(const EventGroup& group, std::size_t first, pid_t thread);
   void open_thread(const std::vector<EventGroup>& groups, pid_t thread);
   [[nodiscard]] Count read_one(const Counter& counter) const;
 
   Start start_;
-  Whom whom_;
+  Scope scope_;
   std::vector<Counter> counters_;
 };
 

@@ -73,6 +73,7 @@ Status apply_modifiers(std::string_view modifiers, Event& event) {
     if (!take_who(letter, who) && !take_how(letter, event))
       return unknown_modifier(modifiers, event.name);
   }
+  // As perf does: a letter names whom to count, and then nobody else is.
   if (who.user || who.kernel || who.hypervisor) {
     event.exclude_user = !who.user;
     event.exclude_kernel = !who.kernel;

@@ -18,6 +18,7 @@
 
 namespace fathom::perf {
 
+// One event as it was typed, and as the kernel takes it. Plain values: nothing is open.
 struct Event {
   std::string name;  // as it was typed, with its modifiers
   std::uint32_t type = PERF_TYPE_SOFTWARE;

@@ -88,11 +88,11 @@ int needed_setting(const perf_event_attr& attr, const Target& target) {
   return attr.exclude_kernel != 0 ? 2 : 1;
 }
 
-Error denied(const perf_event_attr& attr, const Target& target, const Surroundings& around) {
+Error denied(const perf_event_attr& attr, const Target& target, const RefusalContext& context) {
   const int needed = needed_setting(attr, target);
-  if (!around.is_root && around.paranoid > needed) {
-    std::string words = "kernel.perf_event_paranoid is " + std::to_string(around.paranoid);
-    if (around.paranoid > 2) {
+  if (!context.is_root && context.paranoid > needed) {
+    std::string words = "kernel.perf_event_paranoid is " + std::to_string(context.paranoid);
+    if (context.paranoid > 2) {
       words += ", which allows only root to count";
     } else if (needed == 1) {
       words += ", which hides what happens in the kernel from users";
@@ -101,19 +101,19 @@ Error denied(const perf_event_attr& attr, const Target& target, const Surroundin
     }
     return {Code::kDenied, words, setting(needed)};
   }
-  if (around.foreign)
+  if (context.foreign)
     return {Code::kDenied, "the process belongs to another user", as_root("fathom …")};
-  if (around.filtered)
+  if (context.filtered)
     return {Code::kDenied, "a sandbox (seccomp) forbids perf_event_open",
             "start the container with --cap-add PERFMON, or count from outside it"};
   return {Code::kDenied, "the kernel forbids perf_event_open (CAP_PERFMON is missing)",
           as_root("setcap cap_perfmon+ep $(command -v fathom)")};
 }
 
-Error not_there(const perf_event_attr& attr, const Surroundings& around) {
+Error not_there(const perf_event_attr& attr, const RefusalContext& context) {
   const bool is_hardware = attr.type == PERF_TYPE_HARDWARE || attr.type == PERF_TYPE_HW_CACHE ||
                            attr.type == PERF_TYPE_RAW;
-  if (is_hardware && !around.hardware_counters)
+  if (is_hardware && !context.hardware_counters)
     return {Code::kUnsupported, "this machine has no hardware counters", ""};
   if (is_hardware) return {Code::kUnsupported, "this CPU does not count it", ""};
   return {Code::kUnsupported, "this kernel does not have it", ""};
@@ -141,7 +141,7 @@ bool is_foreign(pid_t thread) {
 
 }  // namespace
 
-Surroundings Surroundings::here(const Target& target) {
+RefusalContext RefusalContext::here(const Target& target) {
   return {.paranoid = read_paranoid(),
           .is_root = geteuid() == 0,
           .filtered = behind_filter(),
@@ -150,19 +150,19 @@ Surroundings Surroundings::here(const Target& target) {
 }
 
 Error refusal(int number, const perf_event_attr& attr, const Target& target,
-              const Surroundings& around) {
+              const RefusalContext& context) {
   switch (number) {
     case EACCES:
     case EPERM:
-      return denied(attr, target, around);
+      return denied(attr, target, context);
     case ENOENT:
     case ENODEV:
     case ENXIO:
-      return not_there(attr, around);
+      return not_there(attr, context);
     case EOPNOTSUPP:
       if (attr.precise_ip > 0)
         return {Code::kUnsupported, "this CPU does not count it precisely", "leave ':p' out"};
-      return not_there(attr, around);
+      return not_there(attr, context);
     case ESRCH:
       return {Code::kNotFound, "there is no process " + std::to_string(target.pid), ""};
     case EMFILE:
@@ -176,7 +176,7 @@ Error refusal(int number, const perf_event_attr& attr, const Target& target,
       return {Code::kUnsupported, "this kernel was built without performance events", ""};
     case EINVAL:
     case E2BIG:
-      if (!around.hardware_counters && attr.type == PERF_TYPE_RAW) return not_there(attr, around);
+      if (!context.hardware_counters && attr.type == PERF_TYPE_RAW) return not_there(attr, context);
       return {Code::kUnsupported, "this kernel or CPU does not know such an event", ""};
     default:
       return os_error(number, "open a performance event");
@@ -198,7 +198,7 @@ Result<Fd> open_event(perf_event_attr& attr, const Target& target) {
     }
   }
   attr = asked;
-  return refusal(number, asked, target, Surroundings::here(target));
+  return refusal(number, asked, target, RefusalContext::here(target));
 }
 
 }  // namespace fathom::perf

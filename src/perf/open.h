@@ -27,19 +27,19 @@ struct Target {
 // machine cannot; kNotFound: no such thread.
 Result<Fd> open_event(perf_event_attr& attr, const Target& target);
 
-// What a refusal depends on, besides the errno.
-struct Surroundings {
+// What a refusal depends on, besides the errno: the kernel gives the same number for many reasons.
+struct RefusalContext {
   int paranoid = 2;  // kernel.perf_event_paranoid
   bool is_root = false;
   bool filtered = false;          // by seccomp
   bool hardware_counters = true;  // are there
   bool foreign = false;           // the thread belongs to another user
 
-  static Surroundings here(const Target& target);
+  static RefusalContext here(const Target& target);
 };
 
 // The words alone.
 [[nodiscard]] Error refusal(int number, const perf_event_attr& attr, const Target& target,
-                            const Surroundings& around);
+                            const RefusalContext& context);
 
 }  // namespace fathom::perf

@@ -17,11 +17,11 @@ TEST(Open, RefusalsNameTheirCauseAndTheLineThatHelps) {
     int number;
     std::string_view event;
     Target target;
-    Surroundings around;
+    RefusalContext context;
     std::string_view said;
     std::string_view hint;
   };
-  const Surroundings user{};
+  const RefusalContext user{};
   for (const Case& c : {
            Case{EACCES, "page-faults", {}, user, "paranoid is 2", "paranoid=1"},
            Case{EACCES, "page-faults:u", {}, {.paranoid = 3}, "only root", "paranoid=2"},
@@ -41,7 +41,7 @@ TEST(Open, RefusalsNameTheirCauseAndTheLineThatHelps) {
            Case{EINVAL, "cycles", {}, user, "does not know", ""},
            Case{EIO, "cycles", {}, user, "performance event", ""},
        }) {
-    const Error error = refusal(c.number, attr_of(c.event), c.target, c.around);
+    const Error error = refusal(c.number, attr_of(c.event), c.target, c.context);
     EXPECT_NE(error.message.find(c.said), std::string::npos) << c.number << ": " << error.message;
     EXPECT_NE(error.hint.find(c.hint), std::string::npos) << c.number << ": " << error.hint;
     EXPECT_EQ(error.hint.empty(), c.hint.empty()) << c.number << ": " << error.hint;

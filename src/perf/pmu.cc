@@ -40,6 +40,7 @@ std::string read_line(const std::string& path) {
 }
 
 // Puts the bits of a value where a format ("config1:0-7,32-35") wants them.
+// A value may be spread over several ranges, lowest bits first.
 Status place_bits(std::string_view format, std::uint64_t value, Event& event) {
   const std::size_t colon = format.find(':');
   const std::string_view field = format.substr(0, colon);
@@ -63,10 +64,13 @@ Status place_bits(std::string_view format, std::uint64_t value, Event& event) {
     *target = (*target & ~(mask << first)) | (value & mask) << first;
     value = width == 64 ? 0 : value >> width;
   }
+  // Cut silently it would be another event.
   if (value != 0) return usage_error("the value has more bits than the term takes");
   return {};
 }
 
+// One folder of /sys/bus/event_source/devices: `format` says where the bits of a term go, `events`
+// gives names to lists of terms.
 class Device {
  public:
   Device(std::string name, std::string path) : name_(std::move(name)), path_(std::move(path)) {}
@@ -90,6 +94,7 @@ class Device {
     if (name == "name") return {};  // the name stays as it was typed
     if (!is_plain(name)) return usage_error("'" + escape_control(term) + "' is no term");
     const std::string alias = path_ + "/events/" + std::string(name);
+    // An alias may not be made of aliases: a damaged file would go round for ever.
     if (equals == std::string_view::npos && depth == 0 && path_exists(alias)) {
       FATHOM_TRY(apply(read_line(alias), event, depth + 1));
       event.unit = read_line(alias + ".unit");

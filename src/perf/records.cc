@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Layouts as perf_event_open(2) has them. A cursor that ran over its end stays there and gives
-// zeros; whether it did is asked once, at the end.
+// Layouts as perf_event_open(2) has them. What stands in a record, and in which order, depends on
+// the attr of its event: parts that nobody here asks for are passed over, for others may ask for
+// them. A cursor that ran over its end stays there and gives zeros; whether it did is asked once,
+// at the end.
 #include "perf/records.h"
 
 #include <algorithm>
@@ -9,6 +11,7 @@
 namespace fathom::perf {
 namespace {
 
+// Goes through one record. A copy goes its own way from there.
 class Cursor {
  public:
   explicit Cursor(std::span<const std::byte> bytes) : left_(bytes), all_(bytes.size()) {}
@@ -58,6 +61,7 @@ class Cursor {
 constexpr std::uint64_t kIdParts = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
                                    PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
 
+// Behind every record that is no sample, if sample_id_all is set: the same parts in another order.
 SampleId take_trailer(Cursor cursor, std::uint64_t type) {
   SampleId id;
   if ((type & PERF_SAMPLE_TID) != 0) {
@@ -119,6 +123,7 @@ std::span<const std::byte> take_raw(Cursor& cursor) {
   return raw;
 }
 
+// The room is as large as was asked for; the kernel says behind it how much it could copy.
 void take_stack(Cursor& cursor, Sample& sample) {
   const std::uint64_t size = cursor.u64();
   const std::span<const std::byte> room = cursor.take_bytes(size);

@@ -42,6 +42,7 @@ struct SampleId {
   std::uint32_t cpu = 0;
 };
 
+// SAMPLE: what a thread was doing when the event came.
 struct Sample {
   std::uint64_t ip = 0;
   std::uint64_t address = 0;
@@ -55,6 +56,7 @@ struct Sample {
   bool stack_ends = false;           // its memory ended there: more had been asked for
 };
 
+// A file, or memory, that a process maps from now on.
 struct Mapping {  // MMAP, MMAP2
   std::uint32_t pid = 0;
   std::uint32_t tid = 0;
@@ -71,6 +73,7 @@ struct Mapping {  // MMAP, MMAP2
   std::string_view file;
 };
 
+// COMM: a thread has another name, by exec or by its own will.
 struct Comm {
   std::uint32_t pid = 0;
   std::uint32_t tid = 0;
@@ -78,6 +81,7 @@ struct Comm {
   std::string_view name;
 };
 
+// A process or thread began or ended.
 struct Task {  // FORK, EXIT
   std::uint32_t pid = 0;
   std::uint32_t parent = 0;
@@ -87,6 +91,7 @@ struct Task {  // FORK, EXIT
   bool is_exit = false;
 };
 
+// A thread came onto a CPU, or left it.
 struct Switch {  // SWITCH, SWITCH_CPU_WIDE; whose is in the SampleId
   bool is_out = false;
   bool preempted = false;       // it could have gone on
@@ -94,22 +99,26 @@ struct Switch {  // SWITCH, SWITCH_CPU_WIDE; whose is in the SampleId
   std::uint32_t other_tid = 0;
 };
 
+// Records for which the ring had no room.
 struct Lost {  // LOST, LOST_SAMPLES
   std::uint64_t count = 0;
   bool samples = false;  // before there was a record of them
 };
 
+// Sampling was too dear for the kernel, which stops it for a moment.
 struct Throttle {  // THROTTLE, UNTHROTTLE
   std::uint64_t time = 0;
   bool ends = false;
 };
 
+// NAMESPACES: those that a process is in, when it begins or changes them.
 struct Namespaces {
   std::uint32_t pid = 0;
   std::uint32_t tid = 0;
   Words links;  // device and inode of each, in the kernel's order (net, uts, ipc, pid, user, …)
 };
 
+// KSYMBOL: code that the kernel makes at run time (BPF programs, trampolines) came or went.
 struct KernelSymbol {
   std::uint64_t address = 0;
   std::uint32_t length = 0;
@@ -127,10 +136,12 @@ struct Tally {
   std::uint64_t running = 0;  // ns that it was
 };
 
+// A type that nothing is made of here.
 struct Other {
   std::uint32_t type = 0;
 };
 
+// One record of a ring. Owns nothing: texts and words point into the bytes that were read.
 struct Record {
   std::uint16_t misc = 0;  // PERF_RECORD_MISC_*: the CPU's mode among them
   SampleId id;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The kernel releases data_head after the bytes, and must see that they were read before data_tail
-// moves past them: an acquire and a release for each batch.
+// moves past them: an acquire and a release for each batch. What lies in the ring is checked all
+// the same: a record that is longer than what there is ends the batch, and counts as damage.
 #include "perf/ring.h"
 
 #include <sys/mman.h>
@@ -37,6 +38,7 @@ void RingReader::copy_out(std::uint64_t position, std::span<std::byte> to) const
   std::memcpy(to.data() + first, data_.data(), to.size() - first);
 }
 
+// Where it lies, or, if it goes over the ring's end, as a copy in one piece.
 std::span<const std::byte> RingReader::record_at(std::uint64_t position, std::size_t size) {
   const auto at = static_cast<std::size_t>(position & (data_.size() - 1));
   if (at + size <= data_.size()) return data_.subspan(at, size);
@@ -67,6 +69,7 @@ Result<Ring> Ring::map(int event, std::size_t bytes) {
   const std::size_t page = page_size();
   constexpr std::size_t kMost = std::size_t{1} << 30U;
   std::size_t data = std::bit_ceil(std::clamp(bytes, page, kMost));
+  // What a user may lock is shared by all his rings: a smaller one is better than none.
   for (;; data /= 2) {
     const std::size_t length = page + data;
     void* const memory = ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Two forms of a value: exact for programs (JSON, CSV), short with a unit for people.
+// Two forms of a value: exact for programs (JSON, CSV), short with a unit for people. One place for
+// both, so that a table on a terminal and the same one in a page have the same digits.
 #include "render/cell_text.h"
 
 #include <charconv>

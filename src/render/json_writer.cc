@@ -88,6 +88,8 @@ void JsonWriter::write_line_end() {
   line_due_ = false;
 }
 
+// Commas and line ends are written when the next value comes, since only then it is known that
+// there is one.
 void JsonWriter::before_value() {
   if (after_key_) {
     after_key_ = false;

@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/plural.h"
 #include "base/text.h"
 #include "render/cell_text.h"
 #include "render/export/html_charts.h"
@@ -79,6 +80,7 @@ std::string bands(const Picture& picture, double y) {
 }
 
 // The mean of the points of each pixel.
+// More points than pixels would make the file large and the line no finer.
 std::string line_of(const PictureCurve& curve, std::int64_t wall_ns, double most, double y) {
   std::string points;
   double sum = 0;
@@ -142,9 +144,8 @@ std::string plot_svg(const Picture& picture) {
     y += kBarHeight;
   }
   if (picture.bars_left_out > 0) {
-    body += text_at(kLeft, y + 14,
-                    std::to_string(picture.bars_left_out) + " shorter ones are not shown", "start",
-                    "#59636e");
+    body += text_at(kLeft, y + 14, counted(picture.bars_left_out, "shorter one") + " not shown",
+                    "start", "#59636e");
     y += 18;
   }
   y += 10;

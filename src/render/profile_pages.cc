@@ -67,6 +67,8 @@ void put_quantities(JsonWriter& json, std::string_view key, const Quantities& of
   json.end_object();
 }
 
+// In seconds and bytes as plain numbers, and null with a reason where nothing was measured:
+// programs compare these files.
 void put_functions(JsonWriter& json, const std::vector<FunctionUse>& functions) {
   json.new_line().key("functions").begin_array();
   for (const FunctionUse& use : functions) {
@@ -122,7 +124,7 @@ void put_rows(JsonWriter& json, std::string_view key, const Table& table) {
   json.end_array();
 }
 
-// "0.42 cores", "12.0 MiB a second".
+// "0.42 cores", "12.0 MiB/s", "1 process or thread".
 std::string amount_text(const std::optional<double>& number, const Need& need) {
   if (!number) return "-";
   const bool is_plain = need.measure == kNone;
@@ -132,36 +134,51 @@ std::string amount_text(const std::optional<double>& number, const Need& need) {
                       : is_whole               ? Value(static_cast<std::int64_t>(shown))
                                                : Value(shown);
   const std::string text = is_plain ? plain_text(value) : human_text(value, need.measure);
-  return need.unit.empty() ? text : text + " " + need.unit;
+  if (need.unit.empty() || need.unit.starts_with('/')) return text + need.unit;
+  return text + " " + (is_whole && shown == 1 ? "process or thread" : need.unit);
 }
 
 Table titled(std::string title, std::vector<Column> columns) {
   return {.title = std::move(title), .columns = std::move(columns), .rows = {}, .note = ""};
 }
 
+bool is_known(const Need& need) { return need.amount.typical || need.amount.peak; }
+
+// "disk read rate"
+std::string words_of(const Need& need) {
+  std::string name = need.name.substr(0, need.name.rfind("_bytes"));
+  std::ranges::replace(name, '_', ' ');
+  return name;
+}
+
 Table needs_table(const Profile& profile) {
   Table table = titled("What it needs", {{"what"}, {"typical"}, {"peak"}});
-  std::map<std::string, std::string> missing;  // names by the reason
-  std::string remarks;                         // a line of its own has room for any width
   for (const Need& need : profile.needs) {
-    std::string name = need.name.substr(0, need.name.rfind("_bytes"));
-    for (char& c : name) c = c == '_' ? ' ' : c;
-    if (!need.amount.typical && !need.amount.peak) {
+    if (is_known(need))
+      table.rows.push_back({words_of(need), amount_text(need.amount.typical, need),
+                            amount_text(need.amount.peak, need)});
+  }
+  return table;
+}
+
+// What the columns mean, and what a number lacks: a line each.
+std::vector<std::string> needs_notes(const Profile& profile) {
+  std::vector<std::string> notes = {
+      "typical: mean over the run; of memory and processes the median",
+      "peak: highest second; of memory and processes the largest sample"};
+  std::map<std::string, std::string> missing;  // names by the reason
+  for (const Need& need : profile.needs) {
+    const std::string name = words_of(need);
+    if (!is_known(need)) {
       std::string& names = missing[need.amount.reason];
       names += (names.empty() ? "" : ", ") + name;
-      continue;
+    } else if (!need.amount.reason.empty()) {
+      notes.push_back(name + ": " + need.amount.reason);
     }
-    table.rows.push_back(
-        {name, amount_text(need.amount.typical, need), amount_text(need.amount.peak, need)});
-    if (!need.amount.reason.empty()) remarks += "; " + name + ": " + need.amount.reason;
   }
-  table.note =
-      "typical: averaged over the run, of memory and processes the median; peak: the most in a "
-      "second, of memory and processes the largest sample";
-  table.note += remarks;
   for (const auto& [reason, names] : missing)
-    table.note += fmt::format("; not measured: {} ({})", names, reason);
-  return table;
+    notes.push_back(fmt::format("not measured: {} ({})", names, reason));
+  return notes;
 }
 
 Table recommend_table(const Profile& profile) {
@@ -196,11 +213,12 @@ Table functions_table(const Profile& profile, std::size_t most, bool leaves_out_
                           use.total_s * kNsPerSecond, cores, memory, use.module});
   }
   const std::size_t left = profile.functions.size() - table.rows.size();
-  table.note = profile.functions.empty()
-                   ? "no function was recorded: those of Python are, those that are annotated, and "
-                     "compiled ones that were built with -finstrument-functions"
-                   : "self: excludes nested functions; cores, memory: used by the application "
-                     "while the function ran";
+  table.note =
+      profile.functions.empty()
+          ? "no function was recorded. Recorded are Python functions, annotated regions, and "
+            "code built with -finstrument-functions"
+          : "self: excludes nested functions; cores, memory: used by the application "
+            "while the function ran";
   if (left > 0) table.note += "; " + std::to_string(left) + " more in profile.json";
   return table;
 }
@@ -328,7 +346,12 @@ std::string profile_text(const Profile& profile, const Style& style) {
   for (const std::string& sentence : profile.words)
     out += sentence_text(sentence, Format::kTable) + "\n";
   out += overhead_words(profile) + "\n\n";
-  std::vector<Table> tables = {needs_table(profile), recommend_table(profile)};
+  const Table needs[] = {needs_table(profile)};
+  out += render_document(needs, Format::kTable, style);
+  for (const std::string& note : needs_notes(profile))
+    out += sentence_text(note, Format::kTable) + "\n";
+  out += "\n";
+  std::vector<Table> tables = {recommend_table(profile)};
   if (!profile.loops.empty()) tables.push_back(loops_table(profile, kLoopsInText));
   for (const Table* table : {&profile.time, &profile.phases}) {
     if (!table->rows.empty()) tables.push_back(first_rows(*table, kRowsOfTimeInText));
@@ -345,10 +368,11 @@ std::string profile_html(const Profile& profile) {
   using Shape = PageSection::Shape;
   const auto wall_ns = static_cast<std::int64_t>(profile.wall_s * kNsPerSecond);
   std::string out = page_begin(profile.title) + page_words(all_words(profile));
-  const auto add = [&](Table table, Shape shape = Shape::kTable) {
-    out += page_section({std::move(table), shape}, wall_ns);
+  const auto add = [&](Table table, Shape shape = Shape::kTable,
+                       std::vector<std::string> notes = {}) {
+    out += page_section({std::move(table), shape, std::move(notes)}, wall_ns);
   };
-  add(needs_table(profile));
+  add(needs_table(profile), Shape::kTable, needs_notes(profile));
   add(recommend_table(profile));
   add(functions_table(profile, profile.functions.size(), false));
   if (!profile.hot.rows.empty()) add(profile.hot);

@@ -37,7 +37,7 @@ TEST(ProfileText, OverheadIsSaidInWords) {
 
 TEST(ProfileText, WhatWasNotMeasuredIsNoRow) {
   const std::string text = profile_text(small_profile(), {});
-  EXPECT_THAT(text, HasSubstr("; not measured: gpu busy (none)"));
+  EXPECT_THAT(text, HasSubstr("\nnot measured: gpu busy (none)\n"));
   EXPECT_THAT(text, HasSubstr("2 processes"));
   EXPECT_THAT(text, Not(HasSubstr("2.0 processes")));
   EXPECT_THAT(text, HasSubstr("limits are 20 % above the peak"));
@@ -58,14 +58,29 @@ TEST(ProfileText, WhatANumberLacksIsSaidBelowTheTable) {
   Profile profile = small_profile();
   profile.needs.push_back({.name = "disk_write_rate",
                            .measure = Measure::kBytes,
-                           .unit = "a second",
+                           .unit = "/s",
                            .amount = {.typical = 1, .peak = 2, .reason = "writes without some"}});
-  EXPECT_THAT(profile_text(profile, {}), HasSubstr("; disk write rate: writes without some"));
+  const std::string text = profile_text(profile, {});
+  EXPECT_THAT(text, HasSubstr("\ndisk write rate: writes without some\n"));
+  EXPECT_THAT(text, HasSubstr("\ntypical: mean over the run; "));
+  EXPECT_THAT(text, HasSubstr("\npeak: highest second; "));
+  EXPECT_THAT(text, HasSubstr("2 B/s"));
+  EXPECT_THAT(profile_html(profile), HasSubstr("<p class=\"note\">typical: mean over the run; "));
+}
+
+TEST(ProfileText, OneProcessIsOne) {
+  Profile profile = small_profile();
+  profile.needs = {
+      {.name = "pids", .unit = "processes and threads", .amount = {.typical = 1, .peak = 3}}};
+  const std::string text = profile_text(profile, {});
+  EXPECT_THAT(text, HasSubstr("1 process or thread "));
+  EXPECT_THAT(text, HasSubstr("3 processes and threads"));
 }
 
 TEST(ProfileText, EndsWithFunctionsByCallsOrElseBySamples) {
   Profile profile = small_profile();
-  EXPECT_THAT(profile_text(profile, {}), HasSubstr("no function was recorded: those of Python"));
+  EXPECT_THAT(profile_text(profile, {}),
+              HasSubstr("no function was recorded. Recorded are Python functions"));
   profile.hot = {.title = "Functions by sampled time",
                  .columns = {{"function"}, {"self", Measure::kNanoseconds}},
                  .rows = {{std::string("burn"), std::int64_t{7}}},

@@ -38,6 +38,7 @@ std::string environment(const char* name) {
   return value != nullptr ? value : "";
 }
 
+// COLUMNS counts where there is no terminal: pagers and tests set it.
 std::size_t terminal_width(int fd) {
   winsize size{};
   if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
@@ -62,7 +63,7 @@ std::string csv_table(const Table& table, const Style& style) {
   return out;
 }
 
-// Titles as keys, made distinct; two more are for notes and units.
+// Titles as keys of a document, made distinct; two names are taken by notes and units.
 std::vector<std::string> keys_of(std::span<const Table> tables) {
   std::vector<std::string> keys;
   std::set<std::string> taken = {kNotes, kUnits};
@@ -73,22 +74,6 @@ std::vector<std::string> keys_of(std::span<const Table> tables) {
     keys.push_back(key);
   }
   return keys;
-}
-
-std::string_view unit_of(Measure measure) {
-  switch (measure) {
-    case Measure::kNone:
-      return "";
-    case Measure::kNanoseconds:
-      return "ns";
-    case Measure::kBytes:
-      return "bytes";
-    case Measure::kCount:
-      return "count";
-    case Measure::kPercent:
-      return "percent";
-  }
-  return "";
 }
 
 bool has_unit(const Column& column) { return column.measure != Measure::kNone; }
@@ -196,6 +181,8 @@ std::string render_document(std::span<const Table> tables, Format format, const 
 RowPrinter::RowPrinter(Format format, Style style, Write write)
     : format_(format), style_(style), write_(std::move(write)) {}
 
+// A table for people needs all rows to know its widths: they are kept. CSV and JSON go out as they
+// come.
 Status RowPrinter::rows(const Table& part) {
   const bool first = !std::exchange(begun_, true);
   if (first) kept_.columns = part.columns;

@@ -10,12 +10,13 @@
 
 #include "base/file_limit.h"
 #include "base/files.h"
-#include "fleet/server_note.h"
-#include "serve/certificate.h"
-#include "serve/last_resort.h"
-#include "serve/routes.h"
-#include "serve/stored_recordings.h"
-#include "serve/tokens.h"
+#include "fleet/stores/server_note.h"
+#include "serve/http/certificate.h"
+#include "serve/http/last_resort.h"
+#include "serve/http/tokens.h"
+#include "serve/page/export_route.h"
+#include "serve/recordings/stored_recordings.h"
+#include "serve/routes/routes.h"
 
 namespace fathom::serve {
 namespace {
@@ -97,6 +98,7 @@ Status serve(const ServiceOptions& options, const ServiceHooks& hooks) {
   RecordingCards cards({});
   LiveLooks looks({});
   add_page_data_routes(router, {&open_recordings, &cards, &looks, "server"});
+  add_export_route(router, open_recordings);
   add_page_routes(router, files);
   Admission admission = admission_for(options.listen.host, server.is_open_to_all());
   for (const std::string& name : options.names) admission.hosts.add(name);

@@ -9,8 +9,8 @@
 
 #include "base/result.h"
 #include "fleet/store.h"
-#include "serve/limits.h"
-#include "serve/server.h"
+#include "serve/http/limits.h"
+#include "serve/http/server.h"
 
 namespace fathom::serve {
 
@@ -25,6 +25,7 @@ struct ServiceOptions {
   Limits limits = {};
 };
 
+// What the command line adds: the store, and words for people.
 struct ServiceHooks {
   // Opened when all else is found in order, so that a mistake makes no files.
   std::function<Result<std::unique_ptr<fleet::JobStore>>()> open_store;

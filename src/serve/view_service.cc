@@ -2,9 +2,10 @@
 // A server of one user for one look: its token is made anew at each start and kept nowhere.
 #include "serve/view_service.h"
 
-#include "serve/last_resort.h"
-#include "serve/routes.h"
-#include "serve/tokens.h"
+#include "serve/http/last_resort.h"
+#include "serve/http/tokens.h"
+#include "serve/page/export_route.h"
+#include "serve/routes/routes.h"
 
 namespace fathom::serve {
 namespace {
@@ -55,6 +56,7 @@ Status serve_view(const ViewServiceOptions& options,
   RecordingCards cards(options.names);
   LiveLooks looks(options.names);
   add_page_data_routes(router, {&recordings, &cards, &looks, "view", options.not_shown});
+  add_export_route(router, recordings);
   add_page_routes(router, files);
   add_description_route(router);
   FATHOM_ASSIGN(std::string local, local_place(server, options));

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "serve/named_recordings.h"
-#include "serve/open_recordings.h"
-#include "serve/routes.h"
-#include "serve/server.h"
+#include "serve/http/server.h"
+#include "serve/recordings/named_recordings.h"
+#include "serve/recordings/open_recordings.h"
+#include "serve/routes/routes.h"
 
 namespace fathom::serve {
 
@@ -24,6 +24,8 @@ struct ViewServiceOptions {
   QuestionLimits limits = {};
 };
 
+// Handed to `ready`, and valid as long as serve_view() runs. Whoever knows `url` may read the
+// recordings: it is for the user alone.
 struct ViewAddress {
   std::string url;  // with the token
   std::string token;

@@ -8,6 +8,7 @@
 
 namespace fathom::session {
 
+// What a program is told of the run, by its environment.
 struct GuestSettings {
   std::string library;  // absolute path of libfathom.so
   std::string directory;

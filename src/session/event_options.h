@@ -10,6 +10,7 @@
 
 namespace fathom::session {
 
+// What became of --region-events.
 struct RegionEvents {
   std::string variable;              // of the library's environment; "": none
   std::vector<std::string> refused;  // "cycles: why not", as `layers` is to tell them

@@ -10,6 +10,7 @@
 
 namespace fathom::session {
 
+// What the user asked of layer gpu, as typed.
 struct GpuOptions {
   bool waits = false;       // rows of waiting, which are dear
   std::string graphs = {};  // nodes, whole; "": nodes

@@ -100,6 +100,8 @@ std::int64_t HostSources::turn(trace::Strings& strings, trace::HostRows& last) {
   std::int64_t start = 0;
   for (const auto& [def, source] : sources_) start = std::max(start, source->turn(strings, last));
   if (start == 0) start = now_monotonic_ns();
+  // All begin the next recording at one moment: that of the one which can say it only in whole
+  // intervals.
   for (const auto& [def, source] : sources_) source->turned(start);
   return start;
 }

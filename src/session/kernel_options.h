@@ -13,6 +13,8 @@ namespace fathom::session {
 // A layer that records what it is told to has nothing to record where it is told nothing. The
 // functions must outlive the probe.
 Probe probe_for(const std::vector<std::string>& functions);
+
+// What the user asked of layers of the kernel, as typed.
 struct KernelOptions {
   const std::vector<std::string>&functions, &categories, &filters;
   bool returns = false;

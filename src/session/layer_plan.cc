@@ -12,6 +12,7 @@
 namespace fathom::session {
 namespace {
 
+// What the text of --layers came to.
 struct Choice {
   std::set<std::string, std::less<>> named;  // must be recorded
   bool defaults = false;
@@ -28,6 +29,7 @@ Error unknown_layer(std::string_view name) {
 void add_layer(std::string_view name, Choice& choice) {
   choice.named.emplace(name);
   const sources::SourceDef* source = sources::source_of(name);
+  // What a source cannot do without is asked for with it.
   if (source != nullptr && !source->needs.empty()) choice.named.emplace(source->needs);
 }
 
@@ -118,6 +120,7 @@ Result<LayerPlan> plan_layers(std::string_view asked, const Probe& probe) {
     const sources::Availability state =
         wanted || !exists ? probe(layer.name) : sources::Availability();
     if (!state.available && named && !state.others_go_on) return cannot_record(layer.name, state);
+    // Others may be had all the same: only if none is, the first reason is the answer.
     if (!state.available && named && !missing) missing = cannot_record(layer.name, state);
     trace::LayerState row{
         .layer = std::string(layer.name), .state = "on", .reason = "", .events = 0};

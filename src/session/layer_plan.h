@@ -13,6 +13,7 @@
 
 namespace fathom::session {
 
+// Which layers are recorded, and what is said of the others. Made before anything starts.
 struct LayerPlan {
   std::vector<std::string> layers;               // that are recorded, top down
   std::vector<const sources::SourceDef*> hosts;  // sources to start beside the program

@@ -27,22 +27,13 @@ TEST(LayerPlan, TakesWhatIsAskedFor) {
     const char* in_process;
   };
   const Case cases[] = {
-      {"", "app stdio posix cpu resource", "app stdio posix"},
-      {"default", "app stdio posix cpu resource", "app stdio posix"},
       {"app", "app", "app"},
       {"posix,app", "app posix", "app posix"},
       {" posix , app ", "app posix", "app posix"},
       {"resource", "resource", ""},
-      {"+resource", "app stdio posix cpu resource", "app stdio posix"},
-      {"all",
-       "app python stdio posix heap user syscall sched vfs fs pagecache kernel block net cuda gpu "
-       "cpu resource",
-       "app python stdio posix heap cuda gpu"},
       {"gpu", "cuda gpu", "cuda gpu"},
-      {"+gpu", "app stdio posix cuda gpu cpu resource", "app stdio posix cuda gpu"},
       {"syscall", "syscall", ""},
-      {"+syscall,block", "app stdio posix syscall block cpu resource", "app stdio posix"},
-      {"+python", "app python stdio posix cpu resource", "app python stdio posix"},
+      {"block,syscall", "syscall block", ""},
       {"python", "python", "python"},
       {"app,app", "app", "app"},
   };
@@ -52,9 +43,38 @@ TEST(LayerPlan, TakesWhatIsAskedFor) {
     EXPECT_EQ(join(plan->layers, " "), c.layers) << c.asked;
     EXPECT_EQ(join(plan->in_process, " "), c.in_process) << c.asked;
     const auto has = [&](const char* layer) { return plan->has(layer) ? 1U : 0U; };
-    const unsigned hosts = has("resource") + has("syscall") + has("cpu");
-    EXPECT_EQ(plan->hosts.size(), hosts) << c.asked;
+    EXPECT_EQ(plan->hosts.size(), has("resource") + has("syscall")) << c.asked;
     EXPECT_EQ(plan->states.size(), sources::layers().size()) << c.asked;
+  }
+}
+
+// Of all layers that there are, in their order.
+TEST(LayerPlan, TakesTheUsualLayersAllOfThemOrSomeMore) {
+  struct Case {
+    const char* asked;
+    bool all;
+    std::vector<std::string_view> more;
+  };
+  const Case cases[] = {{"", false, {}},
+                        {"default", false, {}},
+                        {"all", true, {}},
+                        {"+resource", false, {}},
+                        {"+gpu", false, {"cuda", "gpu"}},
+                        {"+syscall,block", false, {"syscall", "block"}},
+                        {"+python", false, {"python"}}};
+  for (const Case& c : cases) {
+    std::vector<std::string> layers;
+    std::vector<std::string> in_process;
+    for (const sources::LayerDef& layer : sources::layers()) {
+      const bool is_named = std::ranges::find(c.more, layer.name) != c.more.end();
+      if (!c.all && !layer.by_default && !is_named) continue;
+      layers.emplace_back(layer.name);
+      if (sources::source_of(layer.name)->in_process) in_process.emplace_back(layer.name);
+    }
+    const Result<LayerPlan> plan = plan_layers(c.asked, everything);
+    ASSERT_TRUE(plan) << c.asked << ": " << plan.error().message;
+    EXPECT_EQ(plan->layers, layers) << c.asked;
+    EXPECT_EQ(plan->in_process, in_process) << c.asked;
   }
 }
 
@@ -119,9 +139,9 @@ TEST(LayerPlan, SaysWhatOfALayerIsMissing) {
 TEST(LayerPlan, WhatIsOffOrMissingHasAReason) {
   const Result<LayerPlan> plan = plan_layers("", without_library);
   ASSERT_TRUE(plan);
-  EXPECT_EQ(join(plan->layers, " "), "cpu resource");
   for (const trace::LayerState& state : plan->states) {
-    const bool from_outside = state.layer == "resource" || state.layer == "cpu";
+    const bool from_outside = sources::find_layer(state.layer)->by_default &&
+                              !sources::source_of(state.layer)->in_process;
     EXPECT_EQ(state.state == "on", from_outside) << state.layer;
     EXPECT_EQ(state.reason.empty(), from_outside) << state.layer;
   }

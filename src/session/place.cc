@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Makes the recording's directory. --force removes only what Fathom made, and nothing that a
-// recorder or a program still writes.
+// Makes the recording's directory, private to its user. --force removes only what Fathom made, and
+// nothing that a recorder or a program still writes. Several runs may begin at once with one -o
+// (ranks of a job): hold_place lets them look and make one after the other.
 #include "session/place.h"
 
 #include <fcntl.h>
@@ -75,6 +76,7 @@ std::string default_name(std::string_view program, std::time_t time) {
                        static_cast<unsigned char>(c) >= 0x80;
     safe += plain ? c : '_';
   }
+  // A name in most file systems has 255 bytes, of which the rest needs some.
   if (safe.size() > 100) safe.resize(100);
   std::tm local{};
   localtime_r(&time, &local);

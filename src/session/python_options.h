@@ -11,6 +11,7 @@
 
 namespace fathom::session {
 
+// What the user asked of layer python, as typed.
 struct PythonOptions {
   std::vector<std::string> modules = {};  // only functions of these; "-name" leaves out; * and ?
   std::vector<std::string> paths = {};    // only of files at or below these; "-path" leaves out

@@ -10,6 +10,7 @@
 
 namespace fathom::session {
 
+// What the run's header says to all its processes.
 struct HeaderOptions {
   std::uint64_t spool_max = 0;  // 0: the smaller of 4 GiB and half of what is free
   bool block_when_full = false;

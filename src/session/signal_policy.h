@@ -13,6 +13,7 @@ namespace fathom::session {
 // SIGCHLD and for faults (SIGSEGV and its like), which are our own.
 [[nodiscard]] sigset_t forwarded_signals();
 
+// What is known of a signal that came to the supervisor.
 struct ReceivedSignal {
   int number = 0;
   int code = 0;           // si_code: SI_KERNEL for those of the terminal

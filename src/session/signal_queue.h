@@ -27,6 +27,9 @@ class SignalQueue {
   // Waits until a signal comes, for this time at most, and reads all: whether one of them asks us
   // to end (asks_to_end). One that asks us to stop does so.
   bool told_to_end(int wait_ms = 0);
+  // Reads all that wait, and leaves a wish to end at that: it was meant for somebody who is gone
+  // now. One that asks us to stop does so all the same.
+  void drop_waiting() { told_to_end(); }
   // Stops us as this signal stops anybody, until somebody goes on with us: that SIGCONT waits here
   // then. A group that no shell looks after is not stopped.
   static void stop_by(int number);

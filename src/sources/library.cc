@@ -45,6 +45,7 @@ std::string link_line(const std::string& name) {
   return access(folder.c_str(), W_OK) == 0 ? line : as_root(line);
 }
 
+// Upwards until another file system begins.
 std::string mount_point_of(std::string path) {
   struct stat here {};
   struct stat above {};
@@ -57,6 +58,7 @@ std::string mount_point_of(std::string path) {
 }
 
 // Why a library that is there cannot be loaded, where a line to type changes it.
+// The loader's words are shown as they are, unless something is known that changes it.
 Availability obstacle(const std::string& library, const std::string& words) {
   Availability state{.available = false, .reason = words, .fix = ""};
   struct statvfs place {};

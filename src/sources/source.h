@@ -34,6 +34,7 @@ struct Availability {
   bool others_go_on = false;
 };
 
+// What a source is told before it starts: one for all of them, of which each takes what it needs.
 struct SourceContext {
   std::string directory;  // of the recording
   pid_t root_pid = 0;  // the program; its descendants belong to the recording too. 0: none, those
@@ -119,6 +120,8 @@ class Source {
   virtual void drain(trace::Strings& strings, trace::HostRows& rows) = 0;
 };
 
+// A source as data, readable before anything is made: the command line, doctor and the documents
+// come from it.
 struct SourceDef {
   std::string_view name;
   std::span<const std::string_view> layers;

@@ -112,6 +112,8 @@ Result<Table> Connection::query_untrusted(const std::string& sql, const Paramete
   return table;
 }
 
+// DuckDB reads files by name from any statement: without this a view over a recording would be a
+// way to every file of this user.
 Status Connection::lock_down(std::span<const std::string> directories,
                              std::span<const std::string> files) {
   // The order matters: a setting is fixed by the ones behind it.

@@ -39,6 +39,8 @@ class Interrupter {
   std::weak_ptr<ConnectionState> state_;
 };
 
+// Owns its end of the database, which goes with the last of them. Moved, not copied. Another thread
+// may use the interrupter() alone.
 class Connection {
  public:
   static Result<Connection> open(const Database& database);

@@ -22,6 +22,7 @@ class CursorState {
         statement_(std::move(statement)),
         rows_(connection_->api) {}
 
+  // What the columns are may depend on them: then only running tells.
   Status bind(const Parameters& parameters) {
     parameters_ = !parameters.empty();
     return statement_.bind(parameters);

@@ -17,6 +17,7 @@ namespace fathom::sql {
 
 class CursorState;
 
+// Owns its connection and the query, which goes with it. One thread at a time, not always the same.
 class Cursor {
  public:
   // Refused unless the statement only selects. Safe on a database that is locked down

@@ -12,6 +12,7 @@ namespace fathom::sql {
 
 class DatabaseState;
 
+// Settings that hold for the whole database, from its beginning.
 struct DatabaseOptions {
   int threads = 0;                  // 0: as many as the machine has
   std::string memory_limit = {};    // "2GB"; empty: DuckDB's own default

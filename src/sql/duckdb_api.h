@@ -45,6 +45,8 @@
 
 namespace fathom::sql {
 
+// A pointer for each function, by its name without "duckdb_". All are there, or loading fails: a
+// library that lacks one is another version.
 struct DuckdbApi {
 #define FATHOM_DUCKDB_MEMBER(name) decltype(&duckdb_##name) name = nullptr;
   FATHOM_DUCKDB_FUNCTIONS(FATHOM_DUCKDB_MEMBER)

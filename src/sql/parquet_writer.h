@@ -12,6 +12,7 @@
 
 namespace fathom::sql {
 
+// How a file is laid out. Readers skip whole row groups by their bounds, and read one at a time.
 struct ParquetOptions {
   std::size_t row_group_size = 122880;
   int zstd_level = 1;  // 3 takes longer and saves nothing: dictionaries and deltas have done it

@@ -21,6 +21,7 @@ Value exact(std::uint64_t value) {
   return value;
 }
 
+// Short texts lie in the value itself, longer ones elsewhere.
 std::string_view view(const duckdb_string_t& text) {
   constexpr std::uint32_t kInlined = sizeof text.value.inlined.inlined;
   const std::uint32_t length = text.value.inlined.length;
@@ -80,6 +81,7 @@ Status ValueReader::add_child(const std::string& name, duckdb_logical_type type)
   return {};
 }
 
+// For each chunk: vectors move, types do not.
 void ValueReader::attach(duckdb_vector vector) {
   data_ = api_->vector_get_data(vector);
   validity_ = api_->vector_get_validity(vector);
@@ -163,6 +165,7 @@ Value ValueReader::read_nested(idx_t row) const {
     case DUCKDB_TYPE_HUGEINT: {
       const auto number = at<duckdb_hugeint>(row);
       if (number.upper == 0) return exact(number.lower);
+      // A negative number that 64 bits hold.
       const bool fits = number.upper == -1 && (number.lower >> 63U) == 1;
       return fits ? Value(static_cast<std::int64_t>(number.lower)) : read_by_text(row);
     }

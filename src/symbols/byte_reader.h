@@ -9,6 +9,8 @@
 
 namespace fathom::symbols {
 
+// Views the bytes, which must stay. Unlike the reader of records (trace/decode), it need not be
+// asked after each number.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes, std::size_t at = 0) : bytes_(bytes), at_(at) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Only files of this machine: a profiler that waits for a debuginfod server surprises its user.
+// Where debug information lies that was split from its program: by build id in the usual folders,
+// by the program's own link, in folders that the user names. Only files of this machine: a profiler
+// that waits for a debuginfod server surprises its user. A file counts only if it says that it
+// belongs to the program: names alone lie.
 #include "symbols/debug_files.h"
 
 #include <array>
@@ -89,6 +92,7 @@ Result<ElfFile> find_linked(const ElfFile& module, const ModuleId& id, const Deb
 
 }  // namespace
 
+// The CRC of zlib and of .gnu_debuglink.
 std::uint32_t debug_link_checksum(std::string_view bytes) {
   static const auto kTable = [] {
     std::array<std::uint32_t, 256> table{};

@@ -108,6 +108,7 @@ class DwarfFrames::Reader {
   };
 
   // False when so much was done that the file must be damaged.
+  // Every entry and range that is looked at costs one: entries can refer to each other in circles.
   bool spend() { return work_left_ != 0 && --work_left_ != 0; }
 
   template <class Visit>

@@ -11,6 +11,7 @@
 
 namespace fathom::symbols {
 
+// One place, and how it was named.
 struct CodePlace {
   std::string name;  // as the file has it; with "@VERSION" behind it where that is not the default
   std::uint64_t offset = 0;

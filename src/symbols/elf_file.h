@@ -17,6 +17,7 @@
 
 namespace fathom::symbols {
 
+// As a deleter, since libelf is C.
 struct EndElf {
   void operator()(Elf* elf) const { elf_end(elf); }
 };

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Anybody may write to /tmp, and numbers of processes are used again: a file counts only if it is
-// the process's own and was written since the process began.
+// Files that JITs write while their program runs: perf-PID.map in /tmp, and jitdump files that the
+// program maps. Anybody may write to /tmp, and numbers of processes are used again: a file counts
+// only if it is the process's own and was written since the process began. The process may have
+// another root and another pid namespace: paths are resolved inside its root, never in ours, and
+// the number is the one that it has there.
 #include "symbols/jit_code.h"
 
 #include <fcntl.h>
@@ -133,6 +136,7 @@ void JitCode::add_dump(const std::string& path, std::uint64_t inode) {
   if (!folder.valid()) return;
   Result<Fd> fd = open_plain_file(folder.get(), std::string(base_name(path)), place_.owner);
   struct stat facts {};
+  // The very file that the process mapped.
   if (!fd || ::fstat(fd->get(), &facts) != 0 || facts.st_ino != inode) return;
   dump_file_.emplace(File::adopt(std::move(*fd), path));
   dump_read_ = 0;
@@ -171,6 +175,7 @@ void JitCode::end(std::uint64_t now) {
 JitCode::Answer JitCode::find(std::uint64_t address, std::uint64_t time) const {
   using Kind = Answer::Kind;
   if (dump_) {
+    // The JIT may still tell of it.
     if (time > dump_->last_time() && !ended_) return {.kind = Kind::kLater};
     const Jitdump::Found found = dump_->find(address, time);
     if (!found.function.empty())

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The format is that of the kernel's tools/perf/Documentation/jitdump-specification.txt.
+// The format is that of the kernel's tools/perf/Documentation/jitdump-specification.txt. A file may
+// still be written while it is read, so its last record may be cut: what is there counts. Code
+// moves and is thrown away, so each piece holds from one time to another, and a question has a
+// time, too.
 #include "symbols/jitdump.h"
 
 #include <algorithm>
@@ -12,6 +15,7 @@
 namespace fathom::symbols {
 namespace {
 
+// "JiTD", as a machine of our byte order writes it, and of the other one.
 constexpr std::uint32_t kMagic = 0x4a695444;
 constexpr std::uint32_t kMagicOfOthers = 0x4454694a;
 constexpr std::uint64_t kOtherClock = 1;
@@ -37,6 +41,7 @@ class JitdumpReader {
       if (!reader.ok() || size < kHead) break;
       const std::string_view body = reader.bytes(size - kHead);
       if (!reader.ok()) break;
+      // Up to then the file has told all; after kClose nothing more can come.
       dump_.last_time_ = std::max(dump_.last_time_, id == kClose ? ~std::uint64_t{0} : time);
       if (id == kClose) break;
       record(id, time, ByteReader(body));
@@ -146,6 +151,7 @@ class JitdumpReader {
     std::uint64_t reach = 0;
     for (std::size_t i = 0; i < dump_.codes_.size(); ++i) {
       const Jitdump::Code& code = dump_.codes_[i];
+      // How far anything that begins up to here reaches: where a search backwards may end.
       reach = std::max(reach, code.end);
       if (dump_.places_.empty() || dump_.places_.back().begin != code.begin)
         dump_.places_.push_back({code.begin, reach, i, 0});

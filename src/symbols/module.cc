@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Puts the tables of a module together, and remembers what it answered: a million samples meet some
-// ten thousand addresses.
+// Puts the tables of a module together: names of its own file, of a debug file, of what is packed
+// inside it, lines of DWARF. Each adds what those before lack, in the order of how much it knows.
+// Answers are remembered: a million samples meet some ten thousand addresses.
 #include "symbols/module.h"
 
 #include <algorithm>
@@ -20,6 +21,7 @@ namespace fathom::symbols {
 namespace {
 
 std::vector<Segment> segments_of(const ElfFile& file) {
+  // Programs have a handful; a file that says more is damaged.
   constexpr std::size_t kMost = 4096;
   std::vector<Segment> segments;
   file.each_part([&](const GElf_Phdr& part) {
@@ -90,6 +92,7 @@ class Module::Parts {
     std::optional<std::uint64_t> address;
     for (const Segment& segment : segments_) {
       if (offset < segment.offset || offset - segment.offset >= segment.size) continue;
+      // Segments may overlap in the file by a page: code is what samples are of.
       if (!address || segment.code) address = offset - segment.offset + segment.address;
     }
     return address;

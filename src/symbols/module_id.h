@@ -19,6 +19,7 @@ struct Segment {
   bool operator==(const Segment&) const = default;
 };
 
+// A file as a sampled process had it. By value: readers on other machines look for one that fits.
 struct ModuleId {
   std::string path;       // as the process had it mapped
   std::string build_id;   // its bytes, as the kernel told; "": not known, any file will do

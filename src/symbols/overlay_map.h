@@ -11,6 +11,8 @@
 
 namespace fathom::symbols {
 
+// Owns copies of the values. Entries point into it, and hold until it is changed. A value whose
+// range is cut in two is copied.
 template <class Value>
 class OverlayMap {
  public:

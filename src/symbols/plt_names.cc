@@ -13,6 +13,7 @@
 namespace fathom::symbols {
 namespace {
 
+// Of all sections of stubs; more is damage.
 constexpr std::uint64_t kMostStubBytes = 64ULL << 20;
 
 // Which function's address a word of the file holds.
@@ -111,6 +112,7 @@ std::vector<PltName> plt_names_of(const ElfFile& file) {
     const std::string_view bytes = file.content(section);
     if (bytes.size() > left) return;
     left -= bytes.size();
+    // Stubs without lazy binding are half as long.
     const bool is_small = file.name_of(one) == ".plt.got" && one.sh_entsize == 8;
     add_stubs(machine, bytes, one.sh_addr, is_small ? 8 : 16, slots, names);
   });

@@ -11,6 +11,7 @@
 
 namespace fathom::symbols {
 
+// One stub.
 struct PltName {
   std::uint64_t address = 0;
   std::uint64_t size = 0;

@@ -19,6 +19,7 @@ enum class StackUse : std::uint8_t {
               // coroutines
 };
 
+// What one file tells; what it loads is asked one by one.
 struct StackFacts {
   StackUse use = StackUse::kPlain;
   std::string why;                  // the word in the file that tells, where it is not plain

@@ -14,6 +14,7 @@
 
 namespace fathom::symbols {
 
+// One function, as find() tells it.
 struct Symbol {
   std::string function;  // demangled
   std::string file;      // empty: no debug information

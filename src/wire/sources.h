@@ -22,39 +22,39 @@ enum {
 };
 
 /* ROW(number,       counters are found by it: it never changes, and the next source takes the next
-       NAME,         FATHOM_SOURCE_NAME
-       SPACE,        namespace of its code in fathom::guest and in fathom::sources
+       NAME, SPACE,  FATHOM_SOURCE_NAME; namespace of its code in fathom::guest and fathom::sources
        layer,        as FATHOM_LAYERS and --layers name it
        rank,         where the layer stands, top down (trace/rows/layers.h has the others')
-       colour,       of the layer, where a format has colours
+       colour,       of the layer: Firefox's word or "-", #rrggbb on a light page and on a dark one
        what,         the layer holds
        first, kinds, the range of its kinds of events; 0, 0: it has none
        needs,        NAME of a source that is recorded along with it; RUNTIME: none
-       flags,        FATHOM_LAYER_…, of the layer
-       brings,       FATHOM_BRINGS_…
+       flags, brings, FATHOM_LAYER_… of the layer, FATHOM_BRINGS_…
        unbound,      what FATHOM_LOSS_UNBOUND means to it; "": what it means to others
        unmatched)    the same of FATHOM_LOSS_UNMATCHED */
-#define FATHOM_SOURCE_ROWS(ROW)                                                                   \
-  ROW(1, APP, annotate, "app", 10, "blue", "functions and regions that the program annotates", 0, \
-      0, RUNTIME, FATHOM_LAYER_USUAL | FATHOM_LAYER_CODE, FATHOM_BRINGS_HOOKS, "", "")            \
-  ROW(2, STDIO, stdio, "stdio", 30, "green", "calls of stdio: fopen, fread, printf", 512, 256,    \
-      RUNTIME, FATHOM_LAYER_USUAL | FATHOM_LAYER_IO, FATHOM_BRINGS_HOOKS | FATHOM_BRINGS_CALLS,   \
-      "", "")                                                                                     \
-  ROW(3, POSIX, posix, "posix", 40, "orange",                                                     \
-      "calls of POSIX I/O and processes: open, read, fork", 32, 480, RUNTIME,                     \
-      FATHOM_LAYER_USUAL | FATHOM_LAYER_IO, FATHOM_BRINGS_HOOKS | FATHOM_BRINGS_CALLS, "", "")    \
-  ROW(4, PYTHON, python, "python", 20, "yellow", "Python functions", 768, 32, RUNTIME,            \
-      FATHOM_LAYER_CODE, FATHOM_BRINGS_ARRIVAL,                                                   \
-      "not available in this Python version: loops before 3.12, C calls while the program "       \
-      "profiles",                                                                                 \
-      "")                                                                                         \
-  ROW(5, HEAP, heap, "heap", 50, "purple", "memory allocations", 800, 64, RUNTIME, 0,             \
-      FATHOM_BRINGS_HOOKS | FATHOM_BRINGS_ARRIVAL | FATHOM_BRINGS_CALLS, "", "")                  \
-  ROW(6, CUDA, cuda, "cuda", 140, "magenta", "calls of the CUDA driver", 1024, 512, RUNTIME, 0,   \
-      FATHOM_BRINGS_HOOKS | FATHOM_BRINGS_CALLS, "", "memory that could not be accounted for")    \
-  ROW(7, GPU, gpu, "gpu", 150, "brown", "what GPUs do", 1984, 64, CUDA,                           \
-      FATHOM_LAYER_DEVICE | FATHOM_LAYER_BESIDE, FATHOM_BRINGS_HOOKS,                             \
-      "records that CUPTI had no room for", "work that had not ended when its times were taken")  \
+#define FATHOM_SOURCE_ROWS(ROW)                                                                    \
+  ROW(1, APP, annotate, "app", 10, "blue #f0b429 #d99a00",                                         \
+      "functions and regions that the program annotates", 0, 0, RUNTIME,                           \
+      FATHOM_LAYER_USUAL | FATHOM_LAYER_CODE, FATHOM_BRINGS_HOOKS, "", "")                         \
+  ROW(2, STDIO, stdio, "stdio", 30, "green #8bdcbf #93dcc3",                                       \
+      "calls of stdio: fopen, fread, printf", 512, 256, RUNTIME,                                   \
+      FATHOM_LAYER_USUAL | FATHOM_LAYER_IO, FATHOM_BRINGS_HOOKS | FATHOM_BRINGS_CALLS, "", "")     \
+  ROW(3, POSIX, posix, "posix", 40, "orange #1fa67a #009e73",                                      \
+      "calls of POSIX I/O and processes: open, read, fork", 32, 480, RUNTIME,                      \
+      FATHOM_LAYER_USUAL | FATHOM_LAYER_IO, FATHOM_BRINGS_HOOKS | FATHOM_BRINGS_CALLS, "", "")     \
+  ROW(4, PYTHON, python, "python", 20, "yellow #4f8fe0 #4a86d4", "Python functions", 768, 32,      \
+      RUNTIME, FATHOM_LAYER_CODE, FATHOM_BRINGS_ARRIVAL,                                           \
+      "not available in this Python version: loops before 3.12, C calls while the program "        \
+      "profiles",                                                                                  \
+      "")                                                                                          \
+  ROW(5, HEAP, heap, "heap", 50, "purple #c99bd0 #a678b0", "memory allocations", 800, 64, RUNTIME, \
+      0, FATHOM_BRINGS_HOOKS | FATHOM_BRINGS_ARRIVAL | FATHOM_BRINGS_CALLS, "", "")                \
+  ROW(6, CUDA, cuda, "cuda", 140, "magenta #5fb34d #4f9f40", "calls of the CUDA driver", 1024,     \
+      512, RUNTIME, 0, FATHOM_BRINGS_HOOKS | FATHOM_BRINGS_CALLS, "",                              \
+      "memory that could not be accounted for")                                                    \
+  ROW(7, GPU, gpu, "gpu", 150, "brown #cbdc5c #bfd04f", "what GPUs do", 1984, 64, CUDA,            \
+      FATHOM_LAYER_DEVICE | FATHOM_LAYER_BESIDE, FATHOM_BRINGS_HOOKS,                              \
+      "records that CUPTI had no room for", "work that had not ended when its times were taken")   \
   /* the next row goes above this line */
 
 /* Kinds 0 to 31 are the format's own, and there are 2048 in all; what no row has is free, and the

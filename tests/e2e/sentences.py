@@ -95,7 +95,8 @@ COST = {
 # Neither what somebody asked to leave out, nor parts of events that are there.
 MISSING = (
     "FROM losses WHERE NOT regexp_matches(reason, '^left out by --filter|^beyond the number asked for$|"
-    "^text cut short$|^names and positions |^a file''s path (did|could) not |other files$')"
+    "^text cut short$|^names and positions |^a file''s path (did|could) not |other files$|^stacks |^frames |"
+    "^names of frames ')"
 )
 LOST = f'SELECT sum("count") {MISSING}'
 
@@ -119,8 +120,9 @@ OVERLAPS = (
 )
 WORDS = (
     Form(
-        rf"The threads ran on a CPU for {group('ran', PERCENT)} % of their time and waited for "
-        rf"{group('waited', PERCENT)} %(?:; for {group('ready', PERCENT)} % they could have run, but had no CPU)?"
+        rf"The threads? ran on a CPU for {group('ran', PERCENT)} % of (?:their|its) time and waited for "
+        rf"{group('waited', PERCENT)} %"
+        rf"(?:; for {group('ready', PERCENT)} % (?:they|it) could have run, but had no CPU)?"
         rf"(?:; {group('rest', PERCENT)} % is unexplained)?\.",
         {
             "ran": STATES.format("running"),
@@ -130,7 +132,11 @@ WORDS = (
         },
     ),
     listed("Most CPU time", "running", "name"),
-    listed("Longest waits", "waiting", "cause || ' in ' || name"),
+    listed(
+        "Longest waits",
+        "waiting",
+        "CASE WHEN starts_with(name || ' ', cause || ' ') THEN name ELSE cause || ' in ' || name END",
+    ),
     Form(
         rf".+: {group('wall', TIME)} wall time, {group('processes', COUNT)} process(?:es)?, "
         rf"{group('threads', COUNT)} threads?, {group('events', COUNT)} events?"
@@ -144,7 +150,7 @@ WORDS = (
         rf"{group('calls', COUNT)} calls?(?:, {group('some', COUNT)} of them)?"
         rf"(?: on (?:(?P<peer>(?:pipe|socket|tty)\b.*?)(?:(?:,| and) {group('peers', COUNT)} other pipes? or sockets?)?"
         rf"(?: and (?:{group('more', COUNT)} files|(?P<one>.+?)))?|{group('files', COUNT)} files|(?P<file>.+?)))?"
-        rf"(?:, {group('each', TIME)} each)?(?:, {group('size', BYTES)} per call)?\.",
+        rf"(?:, {group('each', TIME)} each)?(?:, {group('size', BYTES)}(?: per call)?)?\.",
         CALLS,
     ),
     Form(
@@ -236,21 +242,46 @@ NOUNS = (
     "file|call|thread|event|read|write|time|rank|open|recording|repetition|run|seek|sample|row|function|layer|budget|"
     "sync|host|program|region|metadata call|operation|allocation|copy|launch|kernel"
 )
-ONE = re.compile(rf"(?<![\d.,:/-])1 (?:(?:{NOUNS})s|processes|losses|flushes|directories|children|copies|launches)\b")
+PLURALS = "processes|losses|flushes|directories|children|copies|launches"
+ONE = re.compile(rf"(?<![\d.,:/-])1 (?:(?:{NOUNS})s|{PLURALS})\b")
 # Some are verbs, too: "process 17 read 3 files".
 SURE = "file|call|thread|event|rank|recording|repetition|row|function|layer|budget|host|program|process|directory|child"
 MANY = re.compile(rf"(?<![\d.,:/-])(?!1 )\d[\d.,]*(?: [kMG])? (?:{SURE})\b(?! or| \w+s\b)")
+COUNTED = re.compile(rf"(?<![\d.,:/-])(\d[\d.,]*(?: [kMG])?) ((?:{NOUNS}|process)s?|{PLURALS})\b")
+EACH = re.compile(r"\beach\b(?! other)|\bper (?:call|read|write|file)\b")
+TWICE = re.compile(r"\b(\w+(?: \w+)?) (in|of|for|on|by) \1 \2 ")
 SHARES = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?) ?%")
 
 
+def is_each_of_one(text: str) -> bool:
+    """Whether "each", or "per call", stands behind one thing: of one there is nothing to divide."""
+    for word in EACH.finditer(text):
+        counts = [number for number, noun in COUNTED.findall(text[: word.start()]) if not noun.startswith("time")]
+        if counts and counts[-1] == "1":
+            return True
+    return False
+
+
 def slips(text: str) -> Iterator[str]:
-    """Plurals of one, singulars of many, shares above 100 %."""
+    """Plurals of one, singulars of many, "each" of one, words said twice, shares above 100 %."""
+    if is_each_of_one(text):
+        yield f"each of one: {text!r}"
+    if TWICE.search(text):
+        yield f"said twice: {text!r}"
     if ONE.search(text):
         yield f"a plural of one: {text!r}"
     if MANY.search(text):
         yield f"a singular of many: {text!r}"
     if any(float(share) > 100.05 for share in SHARES.findall(text)):
         yield f"a share above 100 %: {text!r}"
+
+
+def slips_among(sentences: list[str]) -> Iterator[str]:
+    """Of all sentences of one recording: who is one in the first is not many in another."""
+    if sentences and re.search(r", 1 thread\b", sentences[0]):
+        yield from (f"one thread, told as many: {text!r}" for text in sentences if re.match(r"The threads\b", text))
+    for text in sentences:
+        yield from slips(text)
 
 
 # What `fathom run` says at its end: a line for each row of its tables, told by the table's title.

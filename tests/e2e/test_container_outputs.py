@@ -31,7 +31,7 @@ def test_container_check_of_success(box: Box) -> None:
         err, profile = run(box, one, shell(image, "echo half", success={"output": "^done"}), "text", 1)
         check("success", [False], [one["success"] for one in profile["runs"]])
         check_true(f"the reason: {profile['runs']}", "does not contain" in profile["runs"][0]["failure"])
-        check_true(f"a sentence: {err!r}", b"1 of 1 runs failed the success check: stdout does not" in err)
+        check_true(f"a sentence: {err!r}", b"1 of 1 run failed the success check: stdout does not" in err)
         check_true(f"in words: {profile['words']}", any("failed its check" in line for line in profile["words"]))
         _, profile = run(box, one, shell(image, "echo; echo done.", success={"output": "^done"}), "found", 0)
         check("success", [True], [one["success"] for one in profile["runs"]])

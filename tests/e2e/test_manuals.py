@@ -37,6 +37,15 @@ def options(box: Box, command: str) -> list[str]:
     return [name.split()[0] for name in names if name.startswith("-")]
 
 
+def test_usage_names_every_word(box: Box) -> None:
+    """What --help explains below stands in the first line too; an action may stand there by its name."""
+    for command in commands(box):
+        usage, *rest = box.fathom(command, "--help").decode().splitlines()
+        words = re.findall(r"^  ([A-Z][A-Z|]+)…?(?:  |$)", "\n".join(rest), re.MULTILINE)
+        check(f"not in {usage!r}", [], [word for word in words if word != "ACTION" and word not in usage])
+    check_true("what executors start", "work" not in box.fathom("suite", "--help").decode().split("SPEC")[1])
+
+
 def listed(box: Box, command: str) -> list[str]:
     """What --help lists under titles of their own: views, formats."""
     below = box.fathom(command, "--help").decode().split("\nExample:")[0].split("show this help\n")[1]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs import alone
-from kit import Box, Failure, Skipped, check
+from kit import Box, Failure, Skipped, check, check_true
 from questions import apart, together
 from sentences import (
     BYTES,
@@ -26,6 +26,7 @@ from sentences import (
     claims_of,
     is_equal,
     slips,
+    slips_among,
     summary_claims,
 )
 
@@ -185,7 +186,7 @@ def questions_of(overview: dict[str, Any], without: tuple[str, ...]) -> Question
     check("tables whose numbers have no question in tests/e2e/sentences.py", [], unknown)
     by_id = {header_of(rule, "id"): rule for rule in RULES}
     said = overview.get("insights", [])
-    check("slips", [], [slip for text in [*texts, *(one["says"] for one in said)] for slip in slips(text)])
+    check("slips", [], list(slips_among([*texts, *(one["says"] for one in said)])))
     return Questions(
         claims=[claim for text in texts for claim in claims_of(text, WORDS)],
         tables=[(name, overview[name]) for name in names],
@@ -278,4 +279,51 @@ def test_a_number_without_a_question_fails(box: Box) -> None:
         except Wrong:
             continue
         raise Failure(f"{sentence!r} passed: {claims}")
-    check("slips", 3, len([*slips("1 files"), *slips("2 process"), *slips("256.5 % of the time")]))
+
+
+def test_slips_are_seen(box: Box) -> None:
+    """The guard of sentences, on what it shall find and on what is right."""
+    wrong = (
+        "1 files",
+        "2 process",
+        "256.5 % of the time",
+        "posix fsync took 6.99 ms: 1 call on x, 6.99 ms each.",
+        "1 call of read (posix): 100 us in all, 100 us each.",
+        "posix read took 100 us: 1 call on big, 1.00 MiB per call.",
+        "The program opened 1 file 500 times each on average",
+        "Longest waits: page fault in page fault in main 2.00 ms (10.0 %).",
+    )
+    right = (
+        "posix fsync took 6.99 ms: 2 calls on 1 file, 2 calls, 3.50 ms each.",
+        "8 steps took 200 ms each (the median), the slowest 300 ms.",
+        "1 process, 1 thread, 3 events on each other.",
+        "Longest waits: page fault in main 2.00 ms (10.0 %), sleep in nap 1 ms (5.0 %).",
+    )
+    check("found", {text: 1 for text in wrong}, {text: len(list(slips(text))) for text in wrong})
+    check("not found", [], [slip for text in right for slip in slips(text)])
+    first = "x: 1.00 s wall time, 1 process, {} on here."
+    later = "The threads ran on a CPU for 1.0 % of their time and waited for 99.0 %."
+    for threads, found in (("1 thread", 1), ("11 threads", 0)):
+        check(threads, found, len(list(slips_among([first.format(threads), later]))))
+
+
+ONE_CALL = "import os; file = os.open('x', os.O_CREAT | os.O_WRONLY); os.write(file, b'ahoy'); os.fsync(file)"
+
+
+def words_of_view(box: Box, *view: str) -> list[str]:
+    told = json.loads(box.fathom("report", box.trace, *view, "--format", "json"))
+    return [line["text"] for line in told.get("words", [])]
+
+
+def test_words_on_one_of_everything(box: Box) -> None:
+    """One thread, one file, one call of a kind: in a report, in each view that has words, in info and a comparison."""
+    check_program(box, "python3", "-S", "-c", ONE_CALL)
+    (first,) = words_of_view(box, "explain", "--call", "fsync")[:1]
+    check_true(f"one call has one time: {first}", re.fullmatch(rf"1 call of fsync \(posix\): (?:{TIME})\.", first))
+    views = ("explain", "processes", "ranks", "patterns", "training", "cuda", "phases", "waits", "gpu-idle")
+    check("slips in views", [], [slip for view in views for text in words_of_view(box, view) for slip in slips(text)])
+    for command in (("report",), ("info",), ("diff", box.trace)):
+        lines = box.fathom(command[0], *command[1:], box.trace).decode().splitlines()
+        told = [slip for line in lines for slip in slips(line)]
+        # A machine's CPUs and changes may well be above 100 %.
+        check(f"slips in {command[0]}", [], [slip for slip in told if not slip.startswith("a share above")])

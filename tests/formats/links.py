@@ -26,9 +26,10 @@ def links_of(text: str) -> Iterator[str]:
 
 
 def anchors_of(text: str) -> Set[str]:
-    """Headings as the usual hosts name them: lower case, blanks as hyphens, other marks left out."""
+    """Headings as the usual hosts name them: lower case, blanks as hyphens, other marks left out. And marks of rows."""
     headings = re.findall(r"^#+ (.+)$", re.sub(r"```.*?```", "", text, flags=re.DOTALL), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
+    names = {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
+    return names | set(re.findall(r'<a id="([\w-]+)"></a>', text))
 
 
 def broken(document: Path, target: str) -> bool:

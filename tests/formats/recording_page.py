@@ -149,6 +149,18 @@ def columns_in_sql(trace: Path, view: str) -> Dict[str, str]:
     return rows(trace, f"SELECT {kinds} FROM {view}")[0]
 
 
+def test_recording_page_has_every_layer(root: Path) -> None:
+    del root
+    text = columns_text(tables_of_page()["events"], "layer")
+    listed = json.loads(ran(FATHOM, "doctor", "--format", "json"))
+    expect("layers", " ".join(layer["layer"] for layer in listed["layers"]), text)
+
+
+def columns_text(table: Table, column: str) -> str:
+    """What the page says of a column."""
+    return next(word(row[3]) for row in table if word(row[0]) == column)
+
+
 LATER = {
     "events": ["program"],
     "summary": ["program", "process", "peer"],

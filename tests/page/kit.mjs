@@ -101,11 +101,12 @@ export function colours(page, selector, places) {
   );
 }
 
-// The colour of each layer, as the page's sources have it.
+// The colour of each layer, as the tables of layers have it; and of what is no layer, as theme/layers.ts does.
 export function layerColours(shade = "light") {
   const text = readFileSync(new URL("../../web/src/theme/layers.ts", import.meta.url), "utf8");
-  const found = text.matchAll(/^ {2}(\w+): \{ light: "(#\w+)", dark: "(#\w+)" \}/gm);
-  return Object.fromEntries([...found].map(([, layer, light, dark]) => [layer, shade === "light" ? light : dark]));
+  const [, light, dark] = text.match(/\["wait", \{ light: "(#\w+)", dark: "(#\w+)" \}\]/);
+  const all = [...JSON.parse(process.env.FATHOM_LAYER_COLOURS), { name: "wait", light, dark }];
+  return Object.fromEntries(all.map((each) => [each.name, each[shade]]));
 }
 
 // Violations of axe-core's rules, in words.

@@ -204,6 +204,18 @@ def test_report_tables_are_frames(root: Path) -> None:
         expect("polars", len(frame), recording.report("functions").pl().height)
 
 
+def test_one_row_is_one(root: Path) -> None:
+    with fathom.open(small(root)) as recording:
+        words = str(refused(recording.sql("SELECT 1, 2").value))
+        expect("one row", True, words.startswith("1 row of 2 columns, not one value"))
+        words = str(refused(recording.sql("SELECT unnest([1, 2])").value))
+        expect("two rows", True, words.startswith("2 rows of 1 column, not one value"))
+        for report in (recording.report("overview"), recording.report("files")):
+            for table in report.tables:
+                noun = "row" if len(table) == 1 else "rows"
+                expect("repr", True, repr(table).endswith(f", {len(table)} {noun}>"))
+
+
 def test_html_is_escaped_and_short(root: Path) -> None:
     with fathom.open(small(root)) as recording:
         text = recording.sql("SELECT '<b>&' AS \"<x>\" FROM range(100)")._repr_html_()

@@ -18,3 +18,5 @@ declare module "node:assert/strict" {
   const assert: Assert;
   export default assert;
 }
+
+declare const process: { env: Record<string, string | undefined> };

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A profile.json may come from another machine, by way of a build server: it is read as input.
+// Profiles of several applications beside each other, or of one before and after a change. A
+// profile.json may come from another machine, by way of a build server: it is read as input, and
+// what it lacks or has in another type is missing from the table, not an error.
 #include "analysis/application/comparison.h"
 
 #include <fcntl.h>
@@ -51,6 +53,7 @@ bool flag_in(const object& from, std::string_view key) {
   return from[key].get(value) == simdjson::SUCCESS && value;
 }
 
+// Older files do not say whether a run was a success: that is unknown, and not false.
 std::optional<bool> known_flag_in(const object& from, std::string_view key) {
   bool value = false;
   return from[key].get(value) == simdjson::SUCCESS ? std::optional(value) : std::nullopt;
@@ -110,6 +113,7 @@ Status read_into(const object& top, ProfileFigures& figures) {
 }
 
 // The runs that needs are of.
+// Plain runs, if there are any: probed ones cost the application time.
 std::vector<const ContainerRun*> counted_runs(const ProfileFigures& one) {
   const bool has_plain =
       std::ranges::any_of(one.runs, [](const auto& run) { return run.kind == kPlain; });
@@ -230,7 +234,7 @@ Table comparison_table(std::span<const ProfileFigures> all) {
     table.rows.push_back(std::move(row));
   }
   table.note =
-      "wall: median of the plain runs; _s: bytes a second; overhead: how much longer probed runs "
+      "wall: median of the plain runs; _s: bytes per second; overhead: how much longer probed runs "
       "took";
   return table;
 }

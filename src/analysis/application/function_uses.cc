@@ -32,6 +32,8 @@ struct Sums {
   double memory_area = 0;
 };
 
+// Several threads may be in one function at once, and CPU and memory are those of all processes:
+// what a function "uses" is what was used while it ran.
 class CodeWalk final : public WalkVisitor {
  public:
   explicit CodeWalk(const Usage& usage) : usage_(usage) {}
@@ -41,6 +43,7 @@ class CodeWalk final : public WalkVisitor {
     kinds_.push_back({kind, is_loop(kind)});
     sums_.emplace_back();
   }
+  // Recursion counts its calls and its own time each time, its total once.
   std::uint32_t enter(const WalkEvent& event, const WalkFrame*) override {
     std::vector<Open>& stack = open_[event.thread];
     while (!stack.empty() && stack.back().end <= event.ts) stack.pop_back();

@@ -23,14 +23,15 @@ struct NeedDef {
 constexpr NeedDef kNeeds[] = {
     {"cpu_cores", kNone, "cores"},           {"memory_bytes", kBytes, ""},
     {"gpu_memory_bytes", kBytes, ""},        {"gpu_busy", kPercent, ""},
-    {"disk_read_rate", kBytes, "a second"},  {"disk_write_rate", kBytes, "a second"},
-    {"net_in_rate", kBytes, "a second"},     {"net_out_rate", kBytes, "a second"},
+    {"disk_read_rate", kBytes, "/s"},        {"disk_write_rate", kBytes, "/s"},
+    {"net_in_rate", kBytes, "/s"},           {"net_out_rate", kBytes, "/s"},
     {"pids", kNone, "processes and threads"}};
 
 Amount unknown(std::string reason) {
   return {.typical = {}, .peak = {}, .reason = std::move(reason)};
 }
 
+// Typical is the mean over the run; a peak below it would be one that the samples missed.
 Amount rate_of(const Growth& growth, double wall_s, const std::string& reason) {
   if (growth.empty() || wall_s <= 0) return unknown(reason);
   const double typical = growth.total() / wall_s;
@@ -54,7 +55,7 @@ Amount level_of(const Level& level, const std::string& reason) {
 // away before it kills. Of a run with hardly a sample, the kernel's own peak tells, without the
 // most that files took.
 Amount memory_of(const Usage& usage, const ContainerRun& run) {
-  Amount amount = level_of(usage.memory, "memory was not sampled");
+  Amount amount = level_of(usage.memory, "no sample was taken");
   if (!amount.peak) return amount;
   const bool killed = run.oom || usage.oom_kills > 0;
   if (killed) {
@@ -79,7 +80,7 @@ Amount network_of(const Growth& growth, const Usage& usage, double wall_s) {
 
 // The kernel refuses a process only when there are as many as the limit says.
 Amount pids_of(const Usage& usage) {
-  Amount amount = level_of(usage.pids, "processes were not counted");
+  Amount amount = level_of(usage.pids, "they were not counted");
   if (amount.peak && usage.pids_refused > 0 && usage.pids_limit) {
     amount.peak = std::max(*amount.peak, *usage.pids_limit);
     amount.reason = "its limit of processes was reached";

@@ -18,6 +18,7 @@ struct PictureCurve {
   bool is_percent = true;     // else bytes
 };
 
+// A function or a loop, and when it ran.
 struct PictureBar {
   std::string name;
   bool is_loop = false;

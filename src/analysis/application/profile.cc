@@ -77,11 +77,12 @@ std::string cores_text(double cores) {
 
 void tell_limits(const Usage& usage, double wall_s, std::vector<std::string>& words) {
   if (usage.throttled_periods > 0) {
-    words.push_back(fmt::format(
-        "Its CPU was throttled in {:.0f} of {:.0f} periods, for {:.2f} s of {:.2f} s: its limit "
-        "{}was reached, and it may need more than its peak.",
-        usage.throttled_periods, usage.periods, usage.throttled_s, wall_s,
-        usage.cpu_limit ? "of " + cores_text(*usage.cpu_limit) + " " : ""));
+    words.push_back(
+        fmt::format("Its CPU was throttled in {:.0f} of {}, for {:.2f} s of {:.2f} s: its limit "
+                    "{}was reached, and it may need more than its peak.",
+                    usage.throttled_periods,
+                    counted(static_cast<std::int64_t>(usage.periods), "period"), usage.throttled_s,
+                    wall_s, usage.cpu_limit ? "of " + cores_text(*usage.cpu_limit) + " " : ""));
   }
   constexpr double kNoticeable = 0.1;  // of the run
   if (usage.throttled_periods <= 0 && usage.waited_cpu_s > kNoticeable * wall_s)
@@ -112,6 +113,7 @@ Table table_of(Store& store, std::string_view name) {
   return report && !report->sections.empty() ? std::move(report->sections.front().table) : Table();
 }
 
+// Words about limits are of the first run that can be read: those of each would say the same again.
 void measure(std::span<const ContainerRun> runs, Profile& profile) {
   std::vector<std::vector<Need>> needs;
   for (const ContainerRun* run : measured_runs(runs)) {

@@ -36,11 +36,13 @@ struct ContainerRun {
   std::string failure = {};          // why the check failed, in words
 };
 
+// A number that was measured, or why it was not: never a guess, and never 0 for "unknown".
 struct Amount {
   std::optional<double> typical = {}, peak = {};
   std::string reason = {};  // why a number is missing, or what it includes besides
 };
 
+// One line of what an application needs: its name in files, its unit in tables.
 struct Need {
   std::string name;  // "cpu_cores", as in profile.json
   Measure measure = Measure::kNone;
@@ -53,12 +55,14 @@ struct Quantities {
   std::string cpu, memory;
 };
 
+// What to ask a scheduler for, as Kubernetes writes it.
 struct Recommendation {
   Quantities requests, limits;
   double margin = 0;  // of limits above the peak: 0.2 is a fifth
   std::string reason = {};
 };
 
+// A function of the application, by the first recording from inside that has functions.
 struct FunctionUse {
   std::string name, layer, module;
   std::int64_t calls = 0;
@@ -85,6 +89,7 @@ struct Overhead {
   std::string reason = {};
 };
 
+// All of it: the page, the text and the JSON show the same one.
 struct Profile {
   std::string title;                                       // of the page
   std::vector<std::pair<std::string, std::string>> facts;  // shown at its end

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Questions about layer `resource`, whose series docs/formats/resources.md describes.
+// What an application used over time, from layer `resource` (docs/formats/resources.md describes
+// its series). Of a container the control group's own counters, which miss nobody; where there is
+// no group, sums over processes as they were looked at.
 #include "analysis/application/usage.h"
 
 #include <fmt/format.h>
@@ -101,6 +103,8 @@ Status read_processes(Store& store, Usage& usage) {
   return {};
 }
 
+// Drivers that do not tell what a process uses tell what the device does: then others may have a
+// part in it, which usage.gpu_of_device says.
 Status read_gpus(Store& store, Usage& usage) {
   FATHOM_ASSIGN(auto memory, summed(store, "regexp_matches(name, '^gpu[0-9]+_process_memory$')"));
   FATHOM_ASSIGN(auto busy, summed(store, "regexp_matches(name, '^gpu[0-9]+_process_busy$')"));

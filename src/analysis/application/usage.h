@@ -13,6 +13,7 @@
 
 namespace fathom::analysis {
 
+// What is empty was not measured; `of_group` says by which of the two ways.
 struct Usage {
   bool of_group = false;
   Growth cpu{{}};    // seconds

@@ -19,6 +19,7 @@
 
 namespace fathom::analysis {
 
+// Half open, in ns of the recording.
 struct Window {
   std::int64_t from = 0;
   std::int64_t to = 0;  // behind the last ns
@@ -49,6 +50,7 @@ struct TrackBoxes {
   std::vector<Box> boxes;
 };
 
+// The answer to one look: names are numbers of `names`, which holds those of this answer alone.
 struct Boxes {
   Window window;  // what is drawn
   std::vector<std::string> names;

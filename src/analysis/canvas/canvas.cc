@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The index: lanes of all tracks, each with the root of its tree and the number of its first row.
+// The index behind pictures over time: lanes of all tracks, each with the root of its tree and the
+// number of its first row. Made once by two passes; answers then look at mapped trees and ask the
+// database for nothing.
 #include "analysis/canvas/canvas.h"
 
 #include <algorithm>
@@ -21,6 +23,7 @@ constexpr std::int64_t kMostBoxes = 2'000'000;
 
 }  // namespace
 
+// Complete after make(), and read-only from then on.
 class Canvas::State {
  public:
   Status make(Store& store, const CanvasProgress& progress) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Counters are sampled some times a second: a question each time is quick enough.
+// Lines of counters as they are drawn: least, most and mean of each bin. Counters are sampled some
+// times a second, so there is no index of them: a question each time is quick enough.
 #include <fmt/format.h>
 
 #include <unordered_map>
@@ -22,6 +23,7 @@ std::string condition_of(const Track& track) {
                      sql::quote_literal(track.name));
 }
 
+// All tracks of an answer by one scan. Bins are powers of two wide, hence shifts.
 std::string lines_sql(std::span<const Track* const> tracks, const BinnedWindow& bins) {
   std::string which;
   for (std::size_t i = 0; i < tracks.size(); ++i)

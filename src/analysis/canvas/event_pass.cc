@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: MIT
-// One scan. Texts are looked at only where the hash in front of them is new.
+// All events into lanes, by one scan of the database. Names and places are texts in each of the
+// rows, and comparing them would cost more than all the rest: the statement computes a hash beside
+// them, and texts are looked at only where the hash is new.
+//
+// Events of a thread must come in order of time, which files hold nearly; sorting a hundred million
+// of them would take minutes and spill. So they are read as they stand, and only where too many are
+// out of order (an imported trace) they are read again, sorted.
 #include "analysis/canvas/event_pass.h"
 
 #include <algorithm>
@@ -11,6 +17,7 @@
 namespace fathom::analysis {
 namespace {
 
+// The columns of kEvents, in its order.
 enum ColumnOf : std::uint8_t {
   kTs,
   kDur,

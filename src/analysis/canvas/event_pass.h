@@ -10,6 +10,7 @@
 
 namespace fathom::analysis {
 
+// What the passes fill.
 struct CanvasRows {
   LaneBook book;
   Kinds kinds;

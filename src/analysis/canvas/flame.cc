@@ -145,7 +145,7 @@ Status add_samples(Store& store, const std::string& where, const StackShapes& sh
       std::uint32_t node = root;
       if (const auto stack = chunk.int64(kStack, row)) {
         for (const std::uint32_t function : shapes.path(*stack)) {
-          const SampledFunction& one = shapes.function(function);
+          const StackFunction& one = shapes.function(function);
           node = tree.child(node, frames.number(one.name, one.module));
         }
       }
@@ -208,7 +208,7 @@ Result<Flame> flame_of_samples(Store& store, const FlameOptions& options) {
     std::uint32_t node = FlameSums::kRoot;
     if (!row[0].is_null()) {
       for (const std::uint32_t function : shapes.path(int_of(row[0]))) {
-        const SampledFunction& one = shapes.function(function);
+        const StackFunction& one = shapes.function(function);
         node = sums.child(node, frames.number(one.name, one.module));
       }
     }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A hostile recording may claim any number of threads, any depth and any time: each has its bound,
-// and what lies beyond is counted.
+// Which lane an event is drawn in. A hostile recording may claim any number of threads, any depth
+// and any time: each has its bound, and what lies beyond is counted.
+//
+// Depth says the lane of what nests in a thread. Where two events of one depth overlap all the same
+// (clocks of an import, records of a lost end), the later one goes to a lane below that is free, so
+// that nothing is drawn over anything.
 #include "analysis/canvas/lane_book.h"
 
 #include <algorithm>
@@ -23,6 +27,8 @@ void mix(std::uint64_t& hash, const std::optional<std::int64_t>& number) {
 
 }  // namespace
 
+// FNV-1a, whose low bits are poor, then mixed. 48 bits: a number of JavaScript holds 53. Never 0,
+// which means "no track".
 TrackId track_id(const TrackKey& key) {
   std::uint64_t hash = UINT64_C(0xcbf29ce484222325) + static_cast<std::uint64_t>(key.kind);
   for (const std::string* text : {&key.host, &key.layer, &key.name}) mix(hash, *text);
@@ -119,6 +125,7 @@ void LaneBook::put(std::uint32_t track, std::uint32_t lane, const LaneEvent& eve
   made.events++;
 }
 
+// Lanes hold a few events back to make good leaves; all lanes together may hold too many.
 void LaneBook::make_room() {
   for (LaneWriter& lane : lanes_) lane.flush(files_);
   waiting_ = 0;

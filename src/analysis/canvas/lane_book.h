@@ -27,6 +27,7 @@ struct TrackKey {
 [[nodiscard]] TrackKey sums_key(std::string host, std::optional<std::int64_t> pid,
                                 std::optional<std::int64_t> tid, std::string layer);
 
+// A lane that is complete: whose it is, and where its tree begins.
 struct MadeLane {
   std::uint32_t track = 0;
   std::int32_t depth = 0;

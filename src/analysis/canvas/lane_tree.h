@@ -25,6 +25,8 @@ namespace fathom::analysis {
 // Times that can be drawn: those of 73 years on either side.
 inline constexpr std::int64_t kFarthestTime = std::int64_t{1} << 61U;
 
+// What is drawn: a box from `ts` on. `kind` is a number of the canvas, which has name and layer
+// behind it.
 struct LaneEvent {
   std::int64_t ts = 0;
   std::int64_t dur = 0;
@@ -33,6 +35,8 @@ struct LaneEvent {
   [[nodiscard]] std::int64_t end() const { return ts + dur; }
 };
 
+// A node as it lies in the file of nodes, to be read where it lies. "Small" events are shorter than
+// the node's stretch; one that is not, if there is one, comes last and is kept by itself.
 struct LaneNode {
   static constexpr std::uint32_t kNone = UINT32_MAX;
   std::int64_t begin = 0;       // of the first event

@@ -19,6 +19,7 @@ struct HeatOptions {
   std::int64_t top = 50;  // rows, those with most first; others are counted
 };
 
+// Rows by activity, the most active first.
 struct HeatMap {
   std::int64_t from = 0;  // of the first bin
   std::int64_t bin_ns = 1;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The file is made when the first buffer is full: most recordings need none.
+// Bytes that only grow, and are then looked at in any order: a buffer that is small for most
+// recordings, else a file without a name, which is mapped when it is complete. Anonymous memory
+// would be swapped; pages of a file are simply let go (`rest`). The file is made when the first
+// buffer is full.
 #include "analysis/canvas/pile.h"
 
 #include <string_view>
@@ -14,6 +17,7 @@ std::uint64_t Pile::append(std::span<const std::byte> bytes) {
   return place;
 }
 
+// A failure waits for seal(): whoever appends a million times does not ask each time.
 void Pile::flush() {
   if (failure_) failure_ = write(buffer_);
   buffer_.clear();

@@ -31,7 +31,7 @@ class Pile {
   [[nodiscard]] const std::byte* at(std::uint64_t place) const { return begin_ + place; }
   // What was looked at is no longer counted as our memory; the kernel still has it, if it can.
   void rest() const {
-    if (view_.size() > 0) view_.rest();
+    if (view_.size() > 0) view_.drop_pages();
   }
 
  private:

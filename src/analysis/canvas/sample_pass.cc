@@ -13,6 +13,7 @@
 #include "analysis/walk/codes.h"
 #include "base/sum.h"
 #include "sql/chunk.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::analysis {
 namespace {
@@ -20,7 +21,6 @@ namespace {
 enum ColumnOf : std::uint8_t { kTs, kThread, kWeight, kStack, kHost, kPid, kTid, kEvent };
 
 constexpr char kOffCpu[] = "event = 'off-cpu'";
-constexpr char kSampledLayer[] = "cpu";
 constexpr char kWaitLayer[] = "wait";
 // A sample that stands for a number of events has no length: it lasts until the next one, if that
 // comes soon.
@@ -36,7 +36,7 @@ std::string samples_sql(const char* where) {
 // Tracks of threads that have samples of one kind.
 class SampledThreads {
  public:
-  SampledThreads(CanvasRows& rows, const char* layer) : rows_(rows), layer_(layer) {}
+  SampledThreads(CanvasRows& rows, std::string_view layer) : rows_(rows), layer_(layer) {}
   std::uint32_t find(const sql::Chunk& chunk, std::size_t row) {
     std::uint32_t code = 0;
     if (codes_.find(chunk.int64s(kThread)[row], code))
@@ -44,13 +44,13 @@ class SampledThreads {
                                               .host = chunk.kept_text(kHost, row).value_or(""),
                                               .pid = chunk.int64(kPid, row),
                                               .tid = chunk.int64(kTid, row),
-                                              .layer = layer_}));
+                                              .layer = std::string(layer_)}));
     return tracks_[code];
   }
 
  private:
   CanvasRows& rows_;
-  const char* layer_;
+  std::string_view layer_;
   Codes codes_;
   std::vector<std::uint32_t> tracks_;
 };
@@ -58,7 +58,7 @@ class SampledThreads {
 class Strips {
  public:
   Strips(CanvasRows& rows, const StackShapes& shapes)
-      : rows_(rows), shapes_(shapes), threads_(rows, kSampledLayer) {}
+      : rows_(rows), shapes_(shapes), threads_(rows, trace::kSampledLayer) {}
 
   void add(const sql::Chunk& chunk, std::size_t row) {
     const std::int64_t ts = chunk.int64s(kTs)[row];
@@ -104,7 +104,7 @@ class Strips {
   std::uint32_t kind_of(std::uint32_t function) {
     if (function >= kinds_.size()) kinds_.resize(function + 1);
     if (!kinds_[function])
-      kinds_[function] = rows_.kinds.find(kSampledLayer, shapes_.function(function).name);
+      kinds_[function] = rows_.kinds.find(trace::kSampledLayer, shapes_.function(function).name);
     return *kinds_[function];
   }
 
@@ -123,7 +123,7 @@ std::string wait_name(const StackShapes& shapes, const std::optional<std::int64_
   if (!stack) return "unknown";
   const std::vector<std::uint32_t> path = shapes.path(*stack);
   for (std::size_t i = path.size(); i-- > 0;) {
-    const SampledFunction& function = shapes.function(path[i]);
+    const StackFunction& function = shapes.function(path[i]);
     if (!function.module.starts_with("[kernel")) return function.name;
   }
   return path.empty() ? "unknown" : shapes.function(path.back()).name;

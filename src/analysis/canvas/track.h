@@ -25,6 +25,7 @@ enum class TrackKind : std::uint8_t {
 // JavaScript's numbers hold it.
 using TrackId = std::uint64_t;
 
+// A line with a name, and all that says where it belongs.
 struct Track {
   TrackId id = 0;
   TrackId parent = 0;  // 0: none

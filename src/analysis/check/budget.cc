@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Parses budget files. This is the only file that uses yaml-cpp, whose exceptions become Errors
-// here.
+// Parses budget files. A reader of its own, beside that of suites and instructions
+// (fleet/yaml_keys.h): this room is below theirs. The unit of a limit depends on what is measured,
+// so keys are taken first, in any order, and what they mean is settled when all are there.
+// yaml-cpp's exceptions become Errors here.
 #include "analysis/check/budget.h"
 
 #include <fmt/format.h>

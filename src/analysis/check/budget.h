@@ -24,6 +24,8 @@ struct Limit {
   bool in_percent = false;  // a relative one: percent of that value, else added to it
 };
 
+// What is measured, of which part of the recording, and the limits that it has to keep. Texts that
+// are empty choose nothing.
 struct Budget {
   std::string name;
   std::size_t line = 0;  // where it begins in the file

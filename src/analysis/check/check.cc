@@ -92,7 +92,7 @@ class Checker {
     outcome.budget = budget;
     FATHOM_TRY(measure(index, outcome));
     if (!outcome.value) {
-      outcome.verdict = budget.optional ? Verdict::kSkipped : Verdict::kMissing;
+      outcome.verdict = budget.optional ? BudgetVerdict::kSkipped : BudgetVerdict::kMissing;
       if (budget.optional) doubt(index, outcome, false);
       return outcome;
     }
@@ -100,7 +100,7 @@ class Checker {
     outcome.min = limit_of(budget.min, outcome.baseline);
     const bool high = outcome.max && *outcome.value > *outcome.max;
     const bool low = outcome.min && *outcome.value < *outcome.min;
-    outcome.verdict = high || low ? Verdict::kBroken : Verdict::kOk;
+    outcome.verdict = high || low ? BudgetVerdict::kBroken : BudgetVerdict::kOk;
     const bool grows = only_grows(budget.measure);
     const bool certain = high || (low ? !grows : grows && !outcome.max);
     doubt(index, outcome, certain);
@@ -121,7 +121,7 @@ class Checker {
         if (!missing.empty()) missing.insert(0, "in the baseline: ");
       }
       if (missing.empty()) continue;
-      outcome.verdict = Verdict::kUnknown;
+      outcome.verdict = BudgetVerdict::kUnknown;
       outcome.detail = fmt::format("{}: {}", word, missing);
       return;
     }
@@ -195,21 +195,21 @@ bool needs_events(std::span<const Budget> budgets) {
   });
 }
 
-std::size_t count_of(std::span<const Outcome> outcomes, Verdict verdict) {
+std::size_t count_of(std::span<const Outcome> outcomes, BudgetVerdict verdict) {
   return static_cast<std::size_t>(std::ranges::count(outcomes, verdict, &Outcome::verdict));
 }
 
-std::string_view verdict_name(Verdict verdict) {
+std::string_view verdict_name(BudgetVerdict verdict) {
   switch (verdict) {
-    case Verdict::kOk:
+    case BudgetVerdict::kOk:
       return "ok";
-    case Verdict::kBroken:
+    case BudgetVerdict::kBroken:
       return "broken";
-    case Verdict::kMissing:
+    case BudgetVerdict::kMissing:
       return "missing";
-    case Verdict::kSkipped:
+    case BudgetVerdict::kSkipped:
       return "skipped";
-    case Verdict::kUnknown:
+    case BudgetVerdict::kUnknown:
       return "unknown";
   }
   return "";

@@ -17,7 +17,7 @@
 
 namespace fathom::analysis {
 
-enum class Verdict : std::uint8_t {
+enum class BudgetVerdict : std::uint8_t {
   kOk,
   kBroken,
   kMissing,  // what it should measure is not in the recording, or in the baseline
@@ -25,9 +25,11 @@ enum class Verdict : std::uint8_t {
   kUnknown,  // it holds for what was recorded, and what was lost may break it
 };
 
+// What became of one budget: the value and the limits as numbers, so that tables and JUnit say the
+// same.
 struct Outcome {
   Budget budget;
-  Verdict verdict = Verdict::kOk;
+  BudgetVerdict verdict = BudgetVerdict::kOk;
   Measure unit = Measure::kNone;
   std::optional<double> value;
   std::optional<double> baseline;
@@ -62,8 +64,8 @@ Result<std::vector<Outcome>> check_budgets(std::span<const Budget> budgets,
 // Whether questions are asked that the sums of a recording do not answer.
 [[nodiscard]] bool needs_events(std::span<const Budget> budgets);
 
-[[nodiscard]] std::size_t count_of(std::span<const Outcome> outcomes, Verdict verdict);
-[[nodiscard]] std::string_view verdict_name(Verdict verdict);  // as "ok"
+[[nodiscard]] std::size_t count_of(std::span<const Outcome> outcomes, BudgetVerdict verdict);
+[[nodiscard]] std::string_view verdict_name(BudgetVerdict verdict);  // as "ok"
 
 // For people: numbers with units, and below them a remark, as what was lost. For programs: a column
 // for each number, times in ns.

@@ -15,6 +15,7 @@
 
 namespace fathom::analysis {
 
+// No value is no 0: what was not recorded cannot keep a limit.
 struct Reading {
   std::optional<double> value;
   Measure unit = Measure::kNone;

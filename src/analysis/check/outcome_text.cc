@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Outcomes as tables and as JUnit's XML.
+// Outcomes of budgets as tables for people and as JUnit's XML, which CI systems show: a broken
+// limit is a failure there, one that could not be checked an error, so that the two look different.
 #include <fmt/format.h>
 
 #include "analysis/check/check.h"
@@ -93,14 +94,14 @@ std::string message_of(const Outcome& outcome) {
 std::string case_body(const Outcome& outcome) {
   const std::string message = xml_text(message_of(outcome));
   switch (outcome.verdict) {
-    case Verdict::kOk:
+    case BudgetVerdict::kOk:
       return "";
-    case Verdict::kBroken:
+    case BudgetVerdict::kBroken:
       return fmt::format("<failure message=\"{}\"/>", message);
-    case Verdict::kMissing:
-    case Verdict::kUnknown:
+    case BudgetVerdict::kMissing:
+    case BudgetVerdict::kUnknown:
       return fmt::format("<error message=\"{}\"/>", message);
-    case Verdict::kSkipped:
+    case BudgetVerdict::kSkipped:
       return fmt::format("<skipped message=\"{}\"/>", message);
   }
   return "";
@@ -118,8 +119,9 @@ Table outcome_table(std::span<const Outcome> outcomes, const std::string& remark
                           std::string(verdict_name(outcome.verdict)), outcome.detail});
   }
   std::vector<std::string> counts;
-  for (const Verdict verdict :
-       {Verdict::kOk, Verdict::kBroken, Verdict::kMissing, Verdict::kUnknown, Verdict::kSkipped}) {
+  for (const BudgetVerdict verdict :
+       {BudgetVerdict::kOk, BudgetVerdict::kBroken, BudgetVerdict::kMissing,
+        BudgetVerdict::kUnknown, BudgetVerdict::kSkipped}) {
     const std::size_t count = count_of(outcomes, verdict);
     if (count > 0) counts.push_back(fmt::format("{} {}", count, verdict_name(verdict)));
   }
@@ -154,13 +156,13 @@ Table outcome_rows(std::span<const Outcome> outcomes) {
 
 std::string outcome_junit(std::span<const Outcome> outcomes, const std::string& lost) {
   const std::size_t errors =
-      count_of(outcomes, Verdict::kMissing) + count_of(outcomes, Verdict::kUnknown);
+      count_of(outcomes, BudgetVerdict::kMissing) + count_of(outcomes, BudgetVerdict::kUnknown);
   std::string text = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<testsuites>\n<testsuite name=\"fathom check\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
       "skipped=\"{}\">\n",
-      outcomes.size(), count_of(outcomes, Verdict::kBroken), errors,
-      count_of(outcomes, Verdict::kSkipped));
+      outcomes.size(), count_of(outcomes, BudgetVerdict::kBroken), errors,
+      count_of(outcomes, BudgetVerdict::kSkipped));
   if (!lost.empty()) {
     text += fmt::format("<properties><property name=\"lost\" value=\"{}\"/></properties>\n",
                         xml_text(lost));

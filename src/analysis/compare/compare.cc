@@ -92,6 +92,8 @@ const Groups& groups_in(const RunSums& run, std::string_view name) {
   return found == run.groups.end() ? empty : found->second;
 }
 
+// A line that one side lacks counts there as 0, in each run: a function that is new has cost all of
+// its time.
 Difference group_line(const Sides& sides, std::string_view grouping, const GroupKey& key) {
   const auto sum_in = [&](const RunSums& run) {
     const Groups& groups = groups_in(run, grouping);
@@ -110,6 +112,8 @@ Difference group_line(const Sides& sides, std::string_view grouping, const Group
   return line;
 }
 
+// What is in no recorded call is a line, too: without it the lines would explain more than
+// happened.
 Difference outside_line(const Sides& sides, std::size_t columns) {
   Difference line;
   line.key.resize(columns);

@@ -42,6 +42,7 @@ struct Differences {
   std::vector<Difference> lines;  // most change first
 };
 
+// The whole answer, before anything is left out for people: reports and sentences are made of it.
 struct Comparison {
   std::size_t before = 0;  // runs
   std::size_t after = 0;

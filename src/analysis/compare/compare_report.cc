@@ -33,6 +33,7 @@ constexpr UnitTable kUnitTables[] = {
 };
 
 // Which columns a table has besides those of its keys.
+// Columns that would be empty in all rows are left out, except for programs.
 struct Layout {
   Measure measure;
   bool tested;
@@ -159,7 +160,7 @@ void add_group(const Comparison& comparison, const Grouping& grouping,
   fill(table, lines, layout, options, grouping.what);
   if (table.rows.empty())
     table.note = lines.empty() ? "nothing was recorded" : "no change is that large";
-  report.sections.push_back({std::move(table)});
+  report.sections.push_back({std::move(table), Shape::kTable, kGroupsSection});
 }
 
 void add_counters(const Comparison& comparison, const CompareOptions& options, Report& report) {

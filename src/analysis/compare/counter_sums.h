@@ -15,6 +15,7 @@
 
 namespace fathom::analysis {
 
+// Which number of a counter: those that go up and down have two, so a name alone does not tell.
 struct CounterKey {
   std::string layer;
   std::string name;

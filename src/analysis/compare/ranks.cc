@@ -38,6 +38,7 @@ std::vector<double> distribution(std::size_t first, std::size_t second) {
 }
 
 // Pairs in which the first is smaller; equal ones count half.
+// Mann and Whitney's U.
 double pairs_in_order(std::span<const double> first, std::span<const double> second) {
   std::vector<double> sorted(second.begin(), second.end());
   std::ranges::sort(sorted);
@@ -55,6 +56,7 @@ RankTest::RankTest(std::size_t first, std::size_t second) : first_(first), secon
   if (first * second <= kMostExact) up_to_ = distribution(first, second);
 }
 
+// Exact for small sets; beyond, the normal distribution with a correction for continuity.
 double RankTest::p_of(double pairs) const {
   const auto n = static_cast<double>(first_);
   const auto m = static_cast<double>(second_);
@@ -71,6 +73,8 @@ double RankTest::p(std::span<const double> first, std::span<const double> second
 
 double RankTest::smallest_p() const { return p_of(0); }
 
+// Holm's correction: the smallest p is held against all of them, the next against one fewer, and
+// none is smaller than the one before it.
 std::vector<double> holm(std::span<const double> ps) {
   std::vector<std::size_t> order(ps.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -45,6 +45,7 @@ Result<Groups> plain_groups(Store& store, const Grouping& grouping) {
   return groups;
 }
 
+// Calls without a file are no file: they are in the other groupings.
 Result<Groups> file_groups(Store& store, const Grouping& grouping) {
   FATHOM_ASSIGN(Groups groups, plain_groups(store, grouping));
   groups.erase({kNone});

@@ -27,6 +27,7 @@ struct GroupSum {
 using GroupKey = std::vector<std::string>;  // a text for each column of its grouping
 using Groups = std::map<GroupKey, GroupSum>;
 
+// One way to divide a run's time into rows.
 struct Grouping {
   std::string_view name;  // of --by
   std::string_view title;
@@ -54,6 +55,8 @@ struct RunNature {
   std::optional<std::int64_t> exit_status;
 };
 
+// All that is kept of a run while others are read. Some thousand rows, whatever the length of the
+// run.
 struct RunSums {
   std::string path;
   std::string directory;  // that it worked in

@@ -238,9 +238,8 @@ void add_sampled(Runs before, Runs after, const CompareOptions& options, Report&
   const Line whole = whole_of(lines);
   const Sorted sorted = by_change(lines);
   insert_words(words_of(sorted, whole), report);
-  const auto tables = std::ranges::find_if(report.sections, [](const Section& section) {
-    return section.table.title.starts_with("By ");
-  });
+  const auto tables = std::ranges::find_if(
+      report.sections, [](const Section& section) { return section.id == kGroupsSection; });
   report.sections.insert(tables, {table_of(sorted, whole, options)});
 }
 

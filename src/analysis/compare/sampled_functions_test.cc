@@ -33,8 +33,8 @@ class SampledFunctions : public testing::TextStores {
                          const std::vector<SampledRun>& after, const CompareOptions& options = {}) {
     Report report{.words = {"Wall time grew.", "Something else."}, .sections = {}};
     Table table;
-    table.title = "By layer";
-    report.sections.push_back({std::move(table)});
+    table.title = "of layers";
+    report.sections.push_back({std::move(table), Shape::kTable, kGroupsSection});
     add_sampled(before, after, options, report);
     return report;
   }

@@ -13,6 +13,7 @@
 
 namespace fathom::analysis {
 
+// Runs and samples at the same place belong together.
 struct ComparedSide {
   std::vector<RunSums> runs;
   std::vector<SampledRun> sampled;  // of each run

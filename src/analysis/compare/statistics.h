@@ -25,6 +25,8 @@ inline constexpr std::uint64_t kSeed = 1;
 enum class Side : std::uint8_t { kLess, kMore, kNeither };
 [[nodiscard]] Side side_of(const std::optional<Ratio>& ratio, double p);
 
+// Two sets of measurements, compared. What needs a test is empty where there are too few values for
+// one: nobody shall read a change out of two runs.
 struct Estimate {
   double before = 0;  // medians
   double after = 0;

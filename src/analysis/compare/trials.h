@@ -33,6 +33,7 @@ enum class Verdict : std::uint8_t { kFaster, kSlower, kSame, kCannotTell };
 // "faster", "slower", "same", "cannot tell".
 [[nodiscard]] std::string_view name_of(Verdict verdict);
 
+// One metric of one command against the first command's. Commands are numbered as they were given.
 struct TrialComparison {
   std::size_t base = 0;
   std::size_t other = 0;

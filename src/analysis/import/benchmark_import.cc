@@ -21,6 +21,7 @@ namespace fathom::analysis {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+// Beyond, the runs of a benchmark would be more directories than anybody looks at.
 constexpr std::size_t kMostRuns = 10'000;  // each is a directory
 // No result says when a run was: they follow each other from here on.
 constexpr std::int64_t kFirstStart = 1'000'000'000;
@@ -83,6 +84,7 @@ std::string unique(const std::string& name, std::set<std::string>& taken) {
   }
 }
 
+// By way of a textual recording: there is no event in it, and one writer of recordings less.
 std::string text_of(const Benchmark& benchmark, const BenchmarkRun& run, const std::string& host,
                     std::int64_t start) {
   const std::string duration = std::to_string(run.wall_ns);

@@ -34,6 +34,8 @@ struct Benchmark {
   std::vector<BenchmarkRun> runs;
 };
 
+// What several files say together. A plain value; what is not understood is left out by reason,
+// since one odd entry must not cost the others.
 struct BenchmarkResults {
   std::string host;
   std::vector<Benchmark> benchmarks;

@@ -21,6 +21,7 @@ namespace dom = simdjson::dom;
 
 constexpr std::int64_t kNsPerUs = 1000;
 
+// What is no text is kept as its JSON: arguments of any shape come through.
 std::string_view text_of(dom::element value, std::deque<std::string>& kept) {
   std::string_view text;
   if (value.get(text) == simdjson::SUCCESS) return text;

@@ -19,6 +19,7 @@
 
 namespace fathom::analysis {
 
+// The first pass: every event of every file goes in, then finish(). One thread at a time.
 class ChromeFacts {
  public:
   void add(const ChromeSpan& span);
@@ -55,6 +56,8 @@ class ChromeFacts {
   std::map<std::pair<std::string, std::string>, Nesting> nestings_;
 };
 
+// The second pass, over the same events in the same order: depths are taken out of `facts` one by
+// one. One thread at a time.
 class ChromeRows {
  public:
   // Both must outlive this; `facts` is finished.

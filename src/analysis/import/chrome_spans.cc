@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Pairs B/E and b/e events. Ends without a begin are counted and reported, not guessed.
+// Begins and ends of a Chrome trace into whole events. B and E nest in their thread, so the last
+// begin is meant; b and e (asynchronous) belong to an id and may end in any order. Ends without a
+// begin are counted and reported, not guessed.
 #include "analysis/import/chrome_spans.h"
 
 #include <algorithm>
@@ -9,6 +11,7 @@ namespace {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
+// An argument of the end does not replace the one of the begin.
 void add_args(const ChromeEvent& event, Pairs& args) {
   for (const ChromeArg& arg : event.args) {
     const auto same = std::ranges::find(

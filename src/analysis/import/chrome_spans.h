@@ -28,6 +28,8 @@ struct ChromeSpan {
   std::vector<std::pair<std::string, std::string>> args;
 };
 
+// Calls `on_span` from within add(), once an event is whole; what it gets is valid during that
+// call. Begins without an end wait here, so memory grows with what is open. One thread at a time.
 class ChromeSpans {
  public:
   using OnSpan = std::function<void(const ChromeSpan&)>;

@@ -31,6 +31,8 @@ struct Section {
   }
 };
 
+// gather() and write() read the same lines in the same order: Nesting gives depths back in the
+// order in which spans went in.
 class DxtImport {
  public:
   DxtImport(std::span<const std::string> files, const ImportOptions& options)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Runs darshan-parser into a file without a name where the log is binary, and says which command to
-// type where it is not installed.
+// Logs of Darshan are binary and change with its versions, and its own parser knows them all: it is
+// run into a file without a name where the log is binary. Where it is not installed, the error says
+// which command to type elsewhere.
 #include "analysis/import/darshan_log.h"
 
 #include <fcntl.h>
@@ -31,6 +32,7 @@ Error not_installed(const std::string& path, const std::string& parser) {
           "where darshan-util is: " + parser + " LOG > LOG.txt, and import that"};
 }
 
+// Its stderr is ours, for whoever waits for the import.
 Status run_parser(const std::string& parser, const std::string& path, int output) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);

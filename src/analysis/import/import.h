@@ -16,6 +16,7 @@
 
 namespace fathom::analysis {
 
+// What the caller of an import chooses. `on_progress` is called from the thread that imports.
 struct ImportOptions {
   bool replace = false;  // an existing recording; anything else that exists is never touched
   // Called now and then with the lines or objects read so far, of all passes over the files.
@@ -24,6 +25,8 @@ struct ImportOptions {
   std::uint64_t max_bytes = 0;  // of the recording; 0: half of the free space
 };
 
+// What became of every line: a row, damage, or a reason for which it was left out. Nothing is
+// dropped without a count.
 struct ImportOutcome {
   std::int64_t rows = 0;  // sound lines that are events, intervals, counters or samples
   std::int64_t damaged_lines = 0;

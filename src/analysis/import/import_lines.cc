@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The loop that importers of line formats share: progress, damage counts, ends of files.
+// The loop that importers of line formats share: progress, damage counts, ends of files. What a
+// line means is the consumer's; that every line counts as a row, as damage or as left out is
+// decided here, once for all formats.
 #include "analysis/import/import_lines.h"
 
 #include <optional>

@@ -12,6 +12,8 @@
 
 namespace fathom::analysis {
 
+// What an importer does with its lines. An error ends the import; a line that is none of the format
+// is counted as damaged, and the next one comes.
 struct LineConsumer {
   // False: the line is none of the format. Empty lines come too.
   std::function<Result<bool>(std::string_view line)> line;

@@ -17,6 +17,8 @@
 
 namespace fathom::analysis {
 
+// Reads forwards only, and holds one object at a time. A damaged object costs itself: it is
+// counted, and reading goes on behind it. An error is one of reading the file.
 class JsonEvents {
  public:
   // A longer object is dropped and counted.

@@ -8,6 +8,8 @@
 
 namespace fathom::analysis {
 
+// A look at the first bytes, not a parser: enough to choose an importer, which then finds out
+// whether the text is sound. `text` is the caller's.
 struct JsonHead {
   enum class Kind : std::uint8_t { kNone, kObject, kArray };
   Kind kind = Kind::kNone;

@@ -15,6 +15,8 @@
 
 namespace fathom::analysis {
 
+// Moved, not copied: it holds an open file. An error is one of reading; what the content lacks is
+// counted.
 class LineReader {
  public:
   // Bytes behind each line that may be read though they mean nothing, as simdjson does.

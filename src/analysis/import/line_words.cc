@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Splitting at blanks, for output that programs print for people.
+// Splitting at blanks, for output that programs print for people: columns are aligned with any
+// number of them, so that a split at each blank would give empty words.
 #include "analysis/import/line_words.h"
 
 #include <algorithm>

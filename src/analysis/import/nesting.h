@@ -14,6 +14,8 @@ namespace fathom::analysis {
 // stdio holds posix.
 enum class NestingRank : std::uint8_t { kApp, kStdio, kPosix };
 
+// One thread of the foreign program. Memory: 24 bytes a span until finish(), 2 afterwards. One
+// thread at a time.
 class Nesting {
  public:
   void add(std::int64_t begin, std::int64_t dur, NestingRank rank);

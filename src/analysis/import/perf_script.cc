@@ -36,6 +36,8 @@ bool read_ids(std::string_view word, PerfHead& head) {
   return head.pid.has_value();
 }
 
+// "comm 7/8 [001]": a thread's name may hold blanks, so it is what is left when the others are
+// taken.
 bool read_front(std::string_view line, std::span<const std::string_view> words, PerfHead& head) {
   if (!words.empty() && words.back().starts_with('[') && words.back().ends_with(']')) {
     head.cpu = number_in<std::int32_t>(words.back().substr(1, words.back().size() - 2));
@@ -81,6 +83,8 @@ std::optional<PerfHead> parse_perf_head(std::string_view line) {
   return {};
 }
 
+// "ffff800010 function+0x1c (/lib/libc.so.6)": C++ names hold parentheses, so the module is what
+// stands in the last ones.
 std::optional<ImportedFrame> parse_perf_frame(std::string_view line) {
   line = trim(line);
   const std::size_t blank = line.find_first_of(kBlank);

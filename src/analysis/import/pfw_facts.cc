@@ -50,6 +50,7 @@ void PfwUnit::learn(const PfwLine& line) {
   }
 }
 
+// Microseconds since 1970 with a fraction have more digits than a double holds.
 std::optional<std::int64_t> scaled(std::string_view text, std::int64_t factor) {
   std::int64_t whole = 0;
   const char* const end = text.data() + text.size();
@@ -107,6 +108,7 @@ std::string_view event_layer(const PfwLine& line) {
   return found == layers.end() ? "app" : *found;
 }
 
+// Files are written process by process: the last one is nearly always meant again.
 PfwProcess& PfwFacts::process(std::string_view host, std::int64_t pid) {
   if (last_process_ == nullptr || last_key_.second != pid || last_key_.first != host) {
     last_key_ = {std::string(host), pid};

@@ -41,6 +41,7 @@ struct PfwTimes {
 // Decimal text times a factor, without the detour over floating point.
 [[nodiscard]] std::optional<std::int64_t> scaled(std::string_view text, std::int64_t factor);
 
+// From the first to the last time of anything that was seen; not known() before there was anything.
 struct PfwSpan {
   std::int64_t start = std::numeric_limits<std::int64_t>::max();
   std::int64_t end = std::numeric_limits<std::int64_t>::min();
@@ -78,6 +79,9 @@ struct TextHash {
   }
 };
 
+// First every line goes through add(), then finish(), then rows are made: the second pass asks
+// process() and thread() for each line in the same order, since depths come out in the order in
+// which they went in. One thread at a time.
 class PfwFacts {
  public:
   // The first pass: every line of every file. False: the line is damaged.

@@ -29,6 +29,7 @@ std::int32_t id_of(const std::optional<std::int64_t>& id) {
 }
 
 // DataCrumbs names the level of the kernel, DFTracer's service what it samples.
+// Names of layers in other tools' files that are ours under another name.
 std::string_view interval_layer(const PfwLine& line) {
   static constexpr std::string_view kFileSystems[] = {"ext4", "xfs",    "btrfs",
                                                       "nfs",  "lustre", "fuse"};
@@ -110,6 +111,7 @@ PfwRows::Origin PfwRows::origin_of(const PfwLine& line, std::int64_t ts) {
           .host = elsewhere ? strings_->code(host) : kNoString};
 }
 
+// Must meet the same lines as PfwFacts::add() did, in the same order: depths are taken one by one.
 void PfwRows::add(const PfwLine& line, PfwUnit unit, PfwBatches& out) {
   if (line.kind == PfwKind::kMetadata || line.kind == PfwKind::kOther) return;
   const std::optional<PfwTimes> times = times_of(line, unit);

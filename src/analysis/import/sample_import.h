@@ -35,6 +35,8 @@ struct ImportedSample {
   std::span<const ImportedFrame> frames;  // outermost first
 };
 
+// A recording that is being made of samples. Until finish() it is a folder beside its place; where
+// something fails before, the writer removes it. One thread at a time.
 class SampleImport {
  public:
   static Result<SampleImport> create(std::span<const std::string> files,

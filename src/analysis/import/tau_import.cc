@@ -37,6 +37,7 @@ class TauImport {
   }
 
  private:
+  // profile.NODE.CONTEXT.THREAD; a file of another name stands for a node of its own.
   void begin_file() {
     rows_left_ = -1;
     life_ = 0;

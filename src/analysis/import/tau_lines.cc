@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Names may hold quotes and blanks: a row is read from its end.
+// Lines of TAU's profiles. Names of functions hold quotes, blanks and braces (C++ templates,
+// Python), and nothing escapes them; numbers and group at the end of a row do not. So a row is read
+// from its end.
 #include "analysis/import/tau_lines.h"
 
 #include <charconv>
@@ -45,6 +47,7 @@ void split_name(TauFunction& row) {
 
 }  // namespace
 
+// "name" calls subroutines exclusive inclusive profile-calls GROUP="…"; times are in microseconds.
 std::optional<TauFunction> parse_tau_function(std::string_view line) {
   line = trim(line);
   const std::size_t group = line.rfind(" GROUP=\"");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The format of our golden tests. People write it, so a mistake is an error that names its line.
+// Recordings as text: the input of our golden tests, and a format that anybody can write. People
+// write it, so every mistake is an error that names its line: a word that was passed over would be
+// a test that tests nothing.
 #include "analysis/import/text_recording.h"
 
 #include <charconv>
@@ -106,6 +108,7 @@ class TextReader {
   }
 
  private:
+  // A method for each kind of line takes the words that it knows; what is left over is a mistake.
   Status add(std::string_view line) {
     static constexpr std::pair<std::string_view, Status (TextReader::*)(TextWords&)> kLines[] = {
         {"run", &TextReader::add_run},

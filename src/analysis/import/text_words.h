@@ -14,6 +14,9 @@
 
 namespace fathom::analysis {
 
+// What was read is taken out, word by word and pair by pair, so that finish() can say what was not
+// understood: a slip in a recording that a test is made of would otherwise change what the test is
+// about.
 class TextWords {
  public:
   // Nothing for an empty line and for a comment (#).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What all rules together say of a recording: in which order, how grave, and where nothing is
 // wrong.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,6 +24,7 @@ using testing::kMicrosecond;
 using testing::kMillisecond;
 using testing::kSecond;
 using testing::named;
+using testing::of;
 using testing::reads;
 using testing::Scene;
 using testing::writes;
@@ -198,14 +200,43 @@ TEST(Advice, WhatHasNoPlaceWasNotReadBefore) {
   EXPECT_EQ(find_rule(advice_on(Scene().calls(blocks).calls(anywhere)), "read-again"), nullptr);
 }
 
+// "500 times each" is for several files, and an average as well.
+TEST(Advice, OfOneFileNothingIsAnAverage) {
+  const auto says = [](std::string_view rule, const Calls& calls, int files) {
+    Scene scene;
+    for (int i = 0; i < files; i++)
+      scene.calls(of(calls, [&](Calls& one) { one.file = "/data/" + std::to_string(i); }));
+    const std::vector<Insight> found = advice_on(scene);
+    const Insight* const one = find_rule(found, rule);
+    return one == nullptr ? "" : one->says;
+  };
+  const Calls opens = {
+      .name = "open", .category = "open", .count = 1500, .dur = 100 * kMicrosecond};
+  EXPECT_EQ(says("open-close-churn", opens, 1),
+            "The program opened 1 file 1.50 k times; opening and closing took 150 ms");
+  EXPECT_EQ(says("open-close-churn", opens, 2),
+            "The program opened 2 files 3.00 k times (1500 times per file on average); opening and "
+            "closing took 300 ms");
+  const Calls stats = {
+      .name = "stat", .category = "metadata", .count = 1500, .dur = 100 * kMicrosecond};
+  EXPECT_THAT(
+      says("repeated-stat", stats, 1),
+      ::testing::StartsWith("1.50 k stat or access calls asked about 1 file and took 150 ms, "));
+  EXPECT_THAT(
+      says("repeated-stat", stats, 2),
+      ::testing::StartsWith("3.00 k stat or access calls asked about 2 files (1500 per file on "
+                            "average) and took 300 ms, "));
+}
+
 // What was asked for is not lost, and an event without a name is there.
 TEST(Advice, NotEveryLossHidesEvents) {
   for (const char* reason :
        {"left out by --filter min", "beyond the number asked for", "text cut short",
         "names and positions that could not be asked for inside a sandbox",
         "a file's path could not be read: too long, or not reachable",
-        "a file's path did not arrive", "calls of other files",
-        "stacks without their outermost functions"}) {
+        "a file's path did not arrive", trace::kNoRoomForPaths, trace::kCutStacks,
+        trace::kUncertainPython, trace::kUnnamedFrames, trace::kNamelessFrames,
+        "stacks of Python of which it is not certain what they ran"}) {
     const trace::Loss loss{"posix", reason, 1};
     EXPECT_FALSE(trace::is_lost(loss) && trace::hides_events(loss)) << reason;
     EXPECT_EQ(find_rule(advice_on(Scene().loss(reason, 5)), "events-lost"), nullptr) << reason;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Runs rules and weighs what they found by the time that could be saved.
+// Runs rules and weighs what they found by the time that could be saved. A rule's SQL is a
+// stranger's unless it is ours: it is judged before it runs, and a rule that fails is an error of
+// that rule, not of the report.
 #include "analysis/insights/insights.h"
 
 #include <fmt/format.h>

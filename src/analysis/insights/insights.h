@@ -16,6 +16,7 @@
 
 namespace fathom::analysis {
 
+// What a rule found, its texts filled in.
 struct Insight {
   std::string rule;
   Severity severity = Severity::kMedium;

@@ -39,6 +39,8 @@ bool is_id(std::string_view text) {
 }
 
 // The comment lines at the start, as `key: text`; the rest of the text begins at `end`.
+// Comments of SQL, so that a rule is a file that any SQL client runs. A line that is indented goes
+// on with the one before it.
 Result<Header> read_header(std::string_view text, const std::string& where, std::size_t& end) {
   Header header;
   std::string* last = nullptr;

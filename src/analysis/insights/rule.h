@@ -47,6 +47,7 @@ struct RuleNeed {
   std::int64_t least = 0;
 };
 
+// Texts are templates: {column:form} stands for a value of the row that the query found.
 struct Rule {
   std::string id;
   Severity severity = Severity::kMedium;

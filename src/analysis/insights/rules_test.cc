@@ -479,7 +479,7 @@ TEST(Rules, ALockIsNotBlamedForCpusThatOthersHave) {
 TEST(Rules, TheRunQueueIsKnownWithoutLayerSched) {
   const auto words = words_of(Scene().ready(10, 300 * kMillisecond), "waits-for-cpu");
   ASSERT_TRUE(words) << words.error().message;
-  EXPECT_NE(words->find("process 10 waited 300 ms"), std::string::npos) << *words;
+  EXPECT_TRUE(words->ends_with("; the thread of process 10 waited 300 ms")) << *words;
   EXPECT_EQ(*words_of(Scene().ready(10, 90 * kMillisecond), "waits-for-cpu"), "");
 }
 

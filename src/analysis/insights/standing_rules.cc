@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where rules of somebody's own lie.
+// Where rules of somebody's own lie, for every command alike: the directories of FATHOM_RULES, else
+// ~/.config/fathom/rules. A variable that is set replaces the usual place, so that a test or a CI
+// run has no rules of its user.
 #include <cstdlib>
 
 #include "analysis/insights/insights.h"

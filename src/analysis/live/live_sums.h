@@ -20,6 +20,10 @@
 #include "trace/rows/name_resolver.h"
 #include "trace/rows/samples.h"
 
+namespace fathom::sql {
+class Connection;
+}
+
 namespace fathom::analysis {
 
 // Of a process, as layer resource told last.
@@ -73,6 +77,10 @@ class LiveSums {
   void add_sample(const Sample& sample);
   void learn_frames(const trace::FrameBatch& frames, const trace::Strings& strings);
   void add_counters(const trace::CounterBatch& counters, const trace::Strings& strings);
+  // What packed files add; `from` is the SQL of a table expression over one table's files.
+  Status add_packed_calls(sql::Connection& connection, const std::string& from);
+  Status learn_packed_stacks(sql::Connection& connection, const std::string& from);
+  Status add_packed_samples(sql::Connection& connection, const std::string& from);
 
   trace::Strings names_;
   Tally program_;

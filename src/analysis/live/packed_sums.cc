@@ -16,18 +16,35 @@
 namespace fathom::analysis {
 namespace {
 
+// Each statement is followed by the columns that it selects, in its order.
 constexpr char kCalls[] =
     "SELECT pid::BIGINT, layer, name, category, sum(calls)::BIGINT, "
     "coalesce(sum(bytes), 0)::BIGINT, sum(self)::BIGINT, coalesce(sum(self) FILTER (file IS NULL "
     "AND category IN ('read', 'write')), 0)::BIGINT, max(\"last\")::BIGINT FROM ";
+struct CallColumn {
+  enum : std::size_t { kPid, kLayer, kName, kCategory, kCount, kBytes, kSelf, kBeyond };
+};
+
+// A stack is a row for each of its frames: in order of stacks, from the outermost frame.
 constexpr char kFrames[] = "SELECT stack::BIGINT, \"function\", module FROM ";
+struct FrameColumn {
+  enum : std::size_t { kStack, kFunction, kModule };
+};
+
 constexpr char kCounters[] =
     "SELECT layer = 'app', name, unit, max(ts)::BIGINT, arg_max(\"value\", ts)::DOUBLE, "
     "count(*)::BIGINT FROM ";
 constexpr char kOfNobody[] = " WHERE layer = 'app' OR pid IS NULL GROUP BY ALL";
+struct CounterColumn {
+  enum : std::size_t { kByProgram, kName, kUnit, kTime, kValue, kCount };
+};
+
 constexpr char kSamples[] =
     "SELECT pid::BIGINT, event, stack::BIGINT, sum(weight)::BIGINT, "
     "sum(greatest(coalesce(ready, 0), 0))::BIGINT, max(ts)::BIGINT FROM ";
+struct SampleColumn {
+  enum : std::size_t { kPid, kEvent, kStack, kWeight, kReady, kLast };
+};
 
 // Files of a table that are sound; they stay open while they are asked.
 class Files {
@@ -61,8 +78,8 @@ std::int64_t number_of(const sql::Chunk& chunk, std::size_t column, std::size_t 
   return chunk.int64(column, row).value_or(0);
 }
 
-std::int32_t pid_of(const sql::Chunk& chunk, std::size_t row) {
-  const std::optional<std::int64_t> pid = chunk.int64(0, row);
+std::int32_t pid_of(const sql::Chunk& chunk, std::size_t column, std::size_t row) {
+  const std::optional<std::int64_t> pid = chunk.int64(column, row);
   return pid ? static_cast<std::int32_t>(*pid) : trace::kNull32;
 }
 
@@ -74,13 +91,14 @@ Status add_counters(sql::Connection& connection, const Files& files, LatestCount
   if (files.empty()) return {};
   return connection.stream(kCounters + files.sql() + kOfNobody, [&](const Table& rows) -> Status {
     for (const std::vector<Value>& row : rows.rows) {
-      const bool* const is_told = std::get_if<bool>(&row[0].data);
-      const double* const value = std::get_if<double>(&row[4].data);
-      LatestCounters& to = is_told != nullptr && *is_told ? program : host;
-      to.add(
-          text_of(row[1]),
-          {.unit = text_of(row[2]), .ts = int_of(row[3]), .value = value != nullptr ? *value : 0},
-          static_cast<std::uint64_t>(int_of(row[5])));
+      const bool* const by_program = std::get_if<bool>(&row[CounterColumn::kByProgram].data);
+      const double* const value = std::get_if<double>(&row[CounterColumn::kValue].data);
+      LatestCounters& to = by_program != nullptr && *by_program ? program : host;
+      to.add(text_of(row[CounterColumn::kName]),
+             {.unit = text_of(row[CounterColumn::kUnit]),
+              .ts = int_of(row[CounterColumn::kTime]),
+              .value = value != nullptr ? *value : 0},
+             static_cast<std::uint64_t>(int_of(row[CounterColumn::kCount])));
     }
     return {};
   });
@@ -88,6 +106,70 @@ Status add_counters(sql::Connection& connection, const Files& files, LatestCount
 
 }  // namespace
 
+Status LiveSums::add_packed_calls(sql::Connection& connection, const std::string& from) {
+  const auto add = [this](const sql::Chunk& chunk) -> Status {
+    for (std::size_t row = 0; row < chunk.rows(); row++) {
+      const std::string_view layer = text_of(chunk, CallColumn::kLayer, row);
+      Tally& tally = is_of_host(layer) ? host_ : program_;
+      tally.add(
+          CallKey{.pid = pid_of(chunk, CallColumn::kPid, row),
+                  .layer = names_.code_or_null(layer),
+                  .name = names_.code_or_null(text_of(chunk, CallColumn::kName, row)),
+                  .category = names_.code_or_null(text_of(chunk, CallColumn::kCategory, row))},
+          CallSum{.calls = number_of(chunk, CallColumn::kCount, row),
+                  .bytes = number_of(chunk, CallColumn::kBytes, row),
+                  .self = number_of(chunk, CallColumn::kSelf, row),
+                  .beyond = number_of(chunk, CallColumn::kBeyond, row)},
+          names_);
+    }
+    return {};
+  };
+  return connection.stream_chunks(kCalls + from + " GROUP BY ALL", add);
+}
+
+// A stack is learned when the next one begins, since it may go on in the next chunk.
+Status LiveSums::learn_packed_stacks(sql::Connection& connection, const std::string& from) {
+  std::int64_t stack = 0;
+  std::vector<std::pair<std::string, std::string>> frames;  // function, module
+  const auto learn_stack = [&] {
+    std::vector<StackFrame> seen;
+    for (const auto& [function, module] : frames) seen.push_back({function, module});
+    if (!seen.empty()) learn(stack, seen);
+    frames.clear();
+  };
+  const auto add = [&](const sql::Chunk& chunk) -> Status {
+    for (std::size_t row = 0; row < chunk.rows(); row++) {
+      const std::int64_t next = number_of(chunk, FrameColumn::kStack, row);
+      if (next != stack) learn_stack();
+      stack = next;
+      frames.emplace_back(text_of(chunk, FrameColumn::kFunction, row),
+                          text_of(chunk, FrameColumn::kModule, row));
+    }
+    return {};
+  };
+  FATHOM_TRY(connection.stream_chunks(kFrames + from + " ORDER BY stack, depth", add));
+  learn_stack();
+  return {};
+}
+
+Status LiveSums::add_packed_samples(sql::Connection& connection, const std::string& from) {
+  const auto add = [this](const sql::Chunk& chunk) -> Status {
+    for (std::size_t row = 0; row < chunk.rows(); row++) {
+      const std::int64_t weight = number_of(chunk, SampleColumn::kWeight, row);
+      const std::int64_t ready = number_of(chunk, SampleColumn::kReady, row);
+      add_sample({.pid = pid_of(chunk, SampleColumn::kPid, row),
+                  .event = text_of(chunk, SampleColumn::kEvent, row),
+                  .stack = number_of(chunk, SampleColumn::kStack, row),
+                  .weight = {weight, weight},
+                  .ready = {ready, ready}});
+      host_.reach(number_of(chunk, SampleColumn::kLast, row));
+    }
+    return {};
+  };
+  return connection.stream_chunks(kSamples + from + " GROUP BY ALL", add);
+}
+
+// Stacks before samples: a sample counts under the words that its stack has by then.
 Status LiveSums::add_packed(const Directory& recording, std::span<const std::uint64_t> parts) {
   const Files summary(recording, trace::kSummaryTable, parts);
   const Files frames(recording, trace::kFramesTable, parts);
@@ -95,56 +177,10 @@ Status LiveSums::add_packed(const Directory& recording, std::span<const std::uin
   const Files counters(recording, trace::kCountersTable, parts);
   FATHOM_ASSIGN(const sql::Database database, sql::Database::open_memory({.threads = 1}));
   FATHOM_ASSIGN(sql::Connection connection, sql::Connection::open(database));
-  const auto add_calls = [&](const sql::Chunk& chunk) -> Status {
-    for (std::size_t row = 0; row < chunk.rows(); row++) {
-      const std::string_view layer = text_of(chunk, 1, row);
-      Tally& tally = is_of_host(layer) ? host_ : program_;
-      tally.add(CallKey{pid_of(chunk, row), names_.code_or_null(layer),
-                        names_.code_or_null(text_of(chunk, 2, row)),
-                        names_.code_or_null(text_of(chunk, 3, row))},
-                {number_of(chunk, 4, row), number_of(chunk, 5, row), number_of(chunk, 6, row),
-                 number_of(chunk, 7, row)},
-                names_);
-    }
-    return {};
-  };
   FATHOM_TRY(analysis::add_counters(connection, counters, program_counters_, host_counters_));
-  std::int64_t open_stack = 0;
-  std::vector<std::pair<std::string, std::string>> open;
-  const auto close_stack = [&] {
-    std::vector<StackFrame> stack;
-    for (const auto& [function, module] : open) stack.push_back({function, module});
-    if (!stack.empty()) learn(open_stack, stack);
-    open.clear();
-  };
-  const auto add_frames = [&](const sql::Chunk& chunk) -> Status {
-    for (std::size_t row = 0; row < chunk.rows(); row++) {
-      if (number_of(chunk, 0, row) != open_stack) close_stack();
-      open_stack = number_of(chunk, 0, row);
-      open.emplace_back(text_of(chunk, 1, row), text_of(chunk, 2, row));
-    }
-    return {};
-  };
-  const auto add_samples = [&](const sql::Chunk& chunk) -> Status {
-    for (std::size_t row = 0; row < chunk.rows(); row++) {
-      const std::int64_t weight = number_of(chunk, 3, row), ready = number_of(chunk, 4, row);
-      add_sample({pid_of(chunk, row),
-                  text_of(chunk, 1, row),
-                  number_of(chunk, 2, row),
-                  {weight, weight},
-                  {ready, ready}});
-      host_.reach(number_of(chunk, 5, row));
-    }
-    return {};
-  };
-  if (!summary.empty())
-    FATHOM_TRY(connection.stream_chunks(kCalls + summary.sql() + " GROUP BY ALL", add_calls));
-  if (!frames.empty())
-    FATHOM_TRY(
-        connection.stream_chunks(kFrames + frames.sql() + " ORDER BY stack, depth", add_frames));
-  close_stack();
-  if (samples.empty()) return {};
-  return connection.stream_chunks(kSamples + samples.sql() + " GROUP BY ALL", add_samples);
+  if (!summary.empty()) FATHOM_TRY(add_packed_calls(connection, summary.sql()));
+  if (!frames.empty()) FATHOM_TRY(learn_packed_stacks(connection, frames.sql()));
+  return samples.empty() ? Status() : add_packed_samples(connection, samples.sql());
 }
 
 }  // namespace fathom::analysis

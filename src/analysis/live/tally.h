@@ -20,6 +20,7 @@ struct CallKey {
   bool operator==(const CallKey&) const = default;
 };
 
+// What calls of one name came to. `minus` gives what came since an earlier look at the same sum.
 struct CallSum {
   std::int64_t calls = 0;
   std::int64_t bytes = 0;
@@ -44,6 +45,7 @@ struct TimeSum {
   std::int64_t recent = 0;
 };
 
+// One hash for both tables of a Tally.
 struct TallyHash {
   std::size_t operator()(const CallKey& key) const;
   std::size_t operator()(const TimeKey& key) const;

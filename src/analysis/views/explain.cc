@@ -21,20 +21,19 @@ namespace {
 
 using enum Measure;
 
-// A request goes on while its thread sleeps: layer sched is inside all others.
-constexpr std::string_view kInnermost = "sched";
 constexpr std::string_view kRequests = "block";
 constexpr std::string_view kInQueue = "(in the queue)";
 constexpr std::string_view kAtDevice = "(at the device)";
 constexpr std::string_view kCallsOfKernel = "syscall";
 constexpr std::string_view kCallsOfDriver = "cuda";
 // What to record for more levels, outermost first: vfs tells hardly more than syscall does.
-constexpr std::string_view kTelling[] = {kCallsOfKernel, "fs", "pagecache", kRequests, kInnermost};
+constexpr std::string_view kTelling[] = {kCallsOfKernel, "fs", "pagecache", kRequests, "sched"};
 constexpr std::int64_t kDepths = 1 << 20;  // of a layer
 
 std::int64_t place_of(std::string_view layer) {
-  if (layer == kInnermost) return std::ssize(trace::kLayers);
   const auto* const found = std::ranges::find(trace::kLayers, layer, &trace::LayerDef::name);
+  // A request goes on while its thread sleeps.
+  if (found != std::end(trace::kLayers) && found->innermost) return std::ssize(trace::kLayers);
   return found - std::begin(trace::kLayers);
 }
 
@@ -196,7 +195,7 @@ std::string_view rest_of(const Kind& kind) {
   const std::string_view layer = kind.layer;
   if (kind.name == kInQueue || kind.name == kAtDevice) return "(while the thread ran)";
   if (trace::is_code(layer)) return "(own code)";
-  if (trace::is_io(layer)) return "(the C library, and the way to the kernel)";
+  if (trace::is_io(layer)) return "(C library and entry into the kernel)";
   if (layer == kCallsOfKernel || layer == "vfs") return "(the kernel: copying, locks, page cache)";
   if (layer == kRequests) return "(the device, while the thread ran)";
   return "(the rest)";
@@ -257,7 +256,7 @@ Result<std::optional<std::string>> layer_of(Store& store, const std::string& whe
 }
 
 // Layers of the kernel that could have told more, had they been asked.
-Result<std::string> not_in_detail(Store& store, const std::string& layer) {
+Result<std::vector<std::string>> not_in_detail(Store& store, const std::string& layer) {
   FATHOM_ASSIGN(const Table seen, store.query("SELECT DISTINCT layer FROM events"));
   std::set<std::string> known;
   for (const auto& row : seen.rows) known.insert(text_of(row[0]));
@@ -267,7 +266,7 @@ Result<std::string> not_in_detail(Store& store, const std::string& layer) {
     if (place_of(below) > place_of(layer) && !known.contains(name))
       missing.push_back(std::move(name));
   }
-  return join(missing, ",");
+  return missing;
 }
 
 Result<Report> nothing_found(Store& store, const std::string& where) {
@@ -306,16 +305,20 @@ Result<Report> run(Store& store, const ViewOptions& wanted) {
   const CallNode& root = explainer.parts().nodes()[0];
   const std::int64_t total = explainer.parts().totals()[0];
   Report report;
-  report.words.push_back(fmt::format(
-      "{} of {} ({}){}: {} in all, {} each.", counted(root.calls, "call"), options.call, *layer,
-      options.file.empty() ? "" : " on " + options.file, human_ns(static_cast<double>(total)),
-      human_ns(static_cast<double>(total) /
-               static_cast<double>(std::max<std::int64_t>(1, root.calls)))));
-  FATHOM_ASSIGN(const std::string missing, not_in_detail(store, *layer));
-  if (!missing.empty())
-    report.words.push_back("No events of single calls in layer " + missing +
-                           "; to record them: fathom run --layers +" + missing + " --detail " +
-                           missing + ".");
+  const auto time = static_cast<double>(total);
+  std::string first =
+      fmt::format("{} of {} ({}){}: {}", counted(root.calls, "call"), options.call, *layer,
+                  options.file.empty() ? "" : " on " + options.file, human_ns(time));
+  if (root.calls > 1)
+    first += fmt::format(" in all, {} each", human_ns(time / static_cast<double>(root.calls)));
+  report.words.push_back(first + ".");
+  FATHOM_ASSIGN(const std::vector<std::string> missing, not_in_detail(store, *layer));
+  if (!missing.empty()) {
+    const std::string option = join(missing, ",");
+    report.words.push_back(fmt::format(
+        "No events of single calls in {} {}; to record them: fathom run --layers +{} --detail {}.",
+        missing.size() == 1 ? "layer" : "layers", join(missing, ", "), option, option));
+  }
   report.sections.push_back({TreeTable(explainer).take(), Shape::kTree});
   return report;
 }

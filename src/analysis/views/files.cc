@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which files the time went to.
+// Which files the time went to; pipes, sockets and terminals have a table of their own, since they
+// have a peer and no path. Both are made by one statement with another column for the place.
 #include <fmt/format.h>
 
 #include <algorithm>

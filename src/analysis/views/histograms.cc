@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Sizes and latencies of calls in powers of two.
+// Sizes and latencies of calls in powers of two. The summary has a histogram for each of its rows,
+// so any grouping is a sum of lists and reads no event; percentiles are as near as buckets can
+// tell.
 #include <fmt/format.h>
 
 #include "analysis/histogram.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// I/O that no compute hides, and compute that no I/O hides.
+// I/O that no compute hides, and compute that no I/O hides. Which moments overlap is a question
+// about all threads at once: a pass in C++ makes the table (walk/overlap_pass.h), since SQL would
+// have to join every event with every other.
 #include <fmt/format.h>
 
 #include "analysis/view_tools.h"

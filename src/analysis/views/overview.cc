@@ -28,14 +28,14 @@ Table short_layers(Table layers) {
   return layers;
 }
 
-void add(Report& report, Table table, Shape shape = Shape::kTable) {
-  if (!table.rows.empty()) report.sections.push_back({std::move(table), shape});
+void add(Report& report, Table table, Shape shape = Shape::kTable, std::string_view id = {}) {
+  if (!table.rows.empty()) report.sections.push_back({std::move(table), shape, id});
 }
 
 Status add_calls(Store& store, Report& report, std::int64_t rows) {
   FATHOM_ASSIGN(Table functions, functions_table(store, {"name", "layer"}, rows));
   functions.title = "Top functions";
-  add(report, std::move(functions));
+  add(report, std::move(functions), Shape::kTable, kFunctionsSection);
   FATHOM_ASSIGN(Table files, files_table(store, {}, rows));
   files.title = "Top files";
   add(report, std::move(files));
@@ -67,7 +67,7 @@ Result<Report> run(Store& store, const ViewOptions& options) {
   FATHOM_ASSIGN(report.words, words_about(store, base, time));
   FATHOM_ASSIGN(report.insights, find_insights(store, options.rules));
   keep_top(time, rows);
-  add(report, std::move(time));
+  add(report, std::move(time), Shape::kTable, kTimeSection);
   if (base.events > 0) {
     FATHOM_ASSIGN(Table layers, layer_time_table(store));
     add(report, std::move(layers));

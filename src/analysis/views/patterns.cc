@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How calls moved through files.
+// How calls moved through files: whether each began where the last one ended, in steps, or
+// anywhere. The guest counts that while it records (descriptors know the last offset), so this only
+// sums and gives the mixture a name.
 #include <fmt/format.h>
 
 #include "analysis/view_tools.h"

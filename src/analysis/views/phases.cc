@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Regions that come again and again: the epochs and steps of a training loop.
+// Regions that come again and again: the epochs and steps of a training loop. What is a phase is
+// not asked of anybody: any annotated region that ran twice in a thread is one.
 #include <fmt/format.h>
 
 #include "analysis/layer_sql.h"

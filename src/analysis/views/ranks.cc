@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Ranks, or processes where there are none: who did how much, and who lags behind.
+// Ranks, or processes where there are none: who did how much, and who lags behind. Time alone says
+// nothing of that, since ranks that wait for a slow one are as long in their calls as it is:
+// waiting is taken off first.
 #include <fmt/format.h>
 
 #include "analysis/layer_sql.h"
@@ -144,17 +146,21 @@ Status add_words(Store& store, Report& report) {
   const auto* const slow = std::get_if<bool>(&row[1].data);
   if (int_of(row[0]) < 2) return {};
   const bool ranked = report.words.empty();  // else it was said that there are only processes
+  const char* const what = ranked ? "rank" : "process";
+  const bool of_two = int_of(row[0]) == 2;
   if (slow == nullptr || !*slow) {
     report.words.push_back(
-        fmt::format("No {} was much slower than the others.", ranked ? "rank" : "process"));
+        fmt::format("No {} was much slower than the other{}.", what, of_two ? "" : "s"));
     return {};
   }
   const std::int64_t most = int_of(row[3]);
   const std::int64_t median = int_of(row[4]);
+  // Of two the median is the other one.
   report.words.push_back(fmt::format(
-      "The slowest was {} {}, busy for {}; the median is {}: the others were {} ahead of it.",
-      ranked ? "rank" : "process", int_of(row[2]), human_ns(static_cast<double>(most)),
-      human_ns(static_cast<double>(median)), human_ns(static_cast<double>(most - median))));
+      "The slowest was {} {}, busy for {}; the {} is {}: the {} {} ahead of it.", what,
+      int_of(row[2]), human_ns(static_cast<double>(most)), of_two ? "other's time" : "median",
+      human_ns(static_cast<double>(median)), of_two ? "other was" : "others were",
+      human_ns(static_cast<double>(most - median))));
   return {};
 }
 

@@ -145,6 +145,24 @@ TEST_F(RanksTest, OneThatLivesLongerLeadsWhereNobodyIsSeenWaiting) {
   expect_slow("600 ms");
 }
 
+// "The others" are several.
+TEST_F(RanksTest, OfTwoThereIsOneOther) {
+  Scene scene;
+  for (std::int32_t pid = 10; pid < 12; ++pid) {
+    scene.rank(pid, pid - 10);
+    const std::int64_t busy = (pid == 11 ? 8 : 2) * kSecond / 10;
+    scene.calls({.dur = busy, .bytes = 4096, .pid = pid});
+    scene.calls({.file = "", .dur = kSecond - busy, .bytes = 1, .pid = pid});
+  }
+  open(scene);
+  ASSERT_EQ(words_.size(), 1U);
+  EXPECT_NE(words_[0].find("the other's time is 200 ms: the other was 600 ms ahead of it."),
+            std::string::npos)
+      << words_[0];
+  EXPECT_NE(accused_.find("so that the other was 600 ms ahead of it"), std::string::npos)
+      << accused_;
+}
+
 TEST_F(RanksTest, EvenRanksAreNotAccused) {
   open({.read = 200 * kMillisecond, .cpu = 0.2, .factor = 1});
   expect_even();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Bytes a second, and threads at once, over time.
+// Bytes a second, and threads at once, over time: two views of one kind, sixty stretches of the run
+// each, which reports draw as a line and programs get as rows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -111,7 +112,7 @@ Result<Report> run_concurrency(Store& store, const ViewOptions& options) {
                                  fmt::arg("keys", keys), fmt::arg("all", concurrency_sql(keys)))));
   make_lines(table);
   table.title = "Concurrency";
-  table.note = table.rows.empty() ? "no call was recorded"
+  table.note = table.rows.empty() ? std::string(kNoCalls)
                                   : "threads at once, averaged over " + stretch_text(base, table);
   return Report{.words = {}, .sections = {{std::move(table), Shape::kSeries}}};
 }

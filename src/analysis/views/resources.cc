@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What processes and machine used over time. Tables are apart by unit.
+// What processes and machine used over time. Which counters stand in one picture, and whether they
+// grow, is a table: a source that records more needs a line here. Pictures are apart by unit, since
+// lines of two units cannot share an axis.
 #include <fmt/format.h>
 
 #include <algorithm>

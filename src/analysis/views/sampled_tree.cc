@@ -44,7 +44,7 @@ class SampledTree {
     while (parent(node) != StackTree::kRoot) node = parent(node);
     return parts_[sums_.tree.node(node).frame];
   }
-  [[nodiscard]] const SampledFunction& function(std::uint32_t node) const {
+  [[nodiscard]] const StackFunction& function(std::uint32_t node) const {
     return shapes_.function(sums_.tree.node(node).frame);
   }
   [[nodiscard]] const StackSums::Sum& total(std::uint32_t node) const { return totals_[node]; }
@@ -137,7 +137,7 @@ Table tree_table(const SampledTree& tree, const std::vector<std::string>& keys,
                                     {"self", measure}};
   table.columns.insert(table.columns.end(), rest.begin(), rest.end());
   for (const std::uint32_t node : in_order(tree, nodes)) {
-    const SampledFunction& function = tree.function(node);
+    const StackFunction& function = tree.function(node);
     const StackSums::Sum& total = tree.total(node);
     std::vector<Value> cells = tree.part(node);
     cells.insert(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Run, host, process and thread as data, so that views with --by need no branch for each.
+// Run, host, process and thread as data, so that views with --by need no branch for each. Made
+// tables (tree, overlap) hold all four scopes, and a view takes the rows of one.
 #include "analysis/views/scopes.h"
 
 #include <fmt/format.h>

@@ -78,7 +78,7 @@ Result<Report> run(Store& store, const ViewOptions& options) {
   FATHOM_ASSIGN(Table table,
                 options.by.empty() ? time_table(store) : grouped_table(store, options.by));
   if (table.rows.empty())
-    table.note = "layer cpu recorded nothing; 'fathom report TRACE layers' says why";
+    table.note = "no sample of layer cpu is here; 'fathom report TRACE layers' says why";
   keep_top(table, rows_wanted(options, kRows));
   return Report{.words = {}, .sections = {{std::move(table)}}};
 }
@@ -94,6 +94,8 @@ Result<bool> is_accounted(Store& store) {
 Result<Table> time_table(Store& store) {
   FATHOM_TRY(hold_waits(store));
   FATHOM_ASSIGN(Table table, store.query(kSql));
+  // All of it unexplained is no account: there are no samples, or a filter has left them out.
+  if (table.rows.size() == 1 && text_of(table.rows[0][0]) == "unexplained") table.rows.clear();
   dress(table);
   return table;
 }

@@ -71,5 +71,17 @@ TEST_F(TimeView, APartHasNoMoreThanItsThreadsLived) {
             "state|time\nwaiting|160\nrunning|40\nunexplained|100");
 }
 
+// "100 % is unexplained" of a part without samples would be an answer to another question.
+TEST_F(TimeView, WithoutSamplesThereIsNoAccount) {
+  Store store = open(record(kGoesOn));
+  EXPECT_EQ(time_table(store)->rows.size(), 2U);
+  RowFilter filter;
+  filter.layers = {"posix"};
+  ASSERT_TRUE(show_only(store, filter));
+  const Result<Table> table = time_table(store);
+  ASSERT_TRUE(table) << table.error().message;
+  EXPECT_TRUE(table->rows.empty());
+}
+
 }  // namespace
 }  // namespace fathom::analysis

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// When each layer was busy.
+// When each layer was busy: sums of stretches that the recording keeps beside its events, so that
+// this view costs the same for a minute and for a day.
 #include <fmt/format.h>
 
 #include <map>
@@ -68,7 +69,7 @@ Result<Section> timeline_section(Store& store) {
     lines.erase(line);
   }
   for (auto& [layer, line] : lines) add(layer, line);
-  if (table.rows.empty()) table.note = "no call was recorded";
+  if (table.rows.empty()) table.note = kNoCalls;
   return section;
 }
 

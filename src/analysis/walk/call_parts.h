@@ -27,6 +27,8 @@ struct CallNode {
   std::int64_t self = 0;  // ns in which nothing inside it went on
 };
 
+// One tree for all calls that were added: a level of one name inside the same level is one node,
+// whichever call it was in. One thread at a time.
 class CallParts {
  public:
   // `kind` of the calls themselves: the root.

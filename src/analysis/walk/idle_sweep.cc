@@ -26,8 +26,8 @@ Idle cause_of(const WalkKind& kind) {
         category == "sync" || kind.name.value_or("").find("ynchronize") != std::string::npos;
     return waits ? Idle::kSync : Idle::kDriver;
   }
-  if (activity_of(kind) == Activity::kRegionIo) return Idle::kData;
-  if (trace::is_io(layer)) return activity_of(kind) == Activity::kIo ? Idle::kIo : Idle::kWait;
+  if (work_kind_of(kind) == WorkKind::kRegionIo) return Idle::kData;
+  if (trace::is_io(layer)) return work_kind_of(kind) == WorkKind::kIo ? Idle::kIo : Idle::kWait;
   if (layer == "python") return Idle::kPython;
   return trace::is_kernel(layer) ? Idle::kSystem : Idle::kRegion;
 }

@@ -46,6 +46,8 @@ struct Turn {
 };
 
 // Threads in each activity, and for how long that was so.
+// A state is a set of three bits; the time in each of the eight is all that is kept, and every
+// column of the table is a sum of some.
 struct Times {
   static constexpr unsigned kLow = 1;
   static constexpr unsigned kAny = 2;
@@ -84,18 +86,18 @@ class OverlapPass : public WalkVisitor {
     of_gpu_.push_back(kNone);
   }
   void add_kind(const WalkKind& kind) override {
-    activities_.push_back(activity_of(kind));
+    activities_.push_back(work_kind_of(kind));
     gpu_.push_back(trace::is_device(kind.layer.value_or("")));
   }
   std::uint32_t enter(const WalkEvent& event, const WalkFrame* around) override {
     if (event.dur <= 0) return 0;
-    const Activity mine = activities_[event.kind];
+    const WorkKind mine = activities_[event.kind];
     if (gpu_[event.kind]) {
-      add(event, scopes_of_gpu(event.thread), mine, Activity::kOther);
+      add(event, scopes_of_gpu(event.thread), mine, WorkKind::kOther);
       return 0;
     }
     const bool inside = around != nullptr && !gpu_[around->event.kind];
-    const Activity outer = inside ? activities_[around->event.kind] : Activity::kOther;
+    const WorkKind outer = inside ? activities_[around->event.kind] : WorkKind::kOther;
     if (mine != outer) add(event, of_thread_[event.thread], mine, outer);
     return 0;
   }
@@ -125,12 +127,12 @@ class OverlapPass : public WalkVisitor {
     return of_gpu_[thread];
   }
 
-  void add(const WalkEvent& event, std::uint32_t scopes, Activity mine, Activity outer) {
-    const auto change = [&](Activity what) {
+  void add(const WalkEvent& event, std::uint32_t scopes, WorkKind mine, WorkKind outer) {
+    const auto change = [&](WorkKind what) {
       return static_cast<std::int8_t>((mine == what ? 1 : 0) - (outer == what ? 1 : 0));
     };
-    const Turn turn{event.ts, scopes, change(Activity::kIo), change(Activity::kRegionIo),
-                    change(Activity::kCompute)};
+    const Turn turn{event.ts, scopes, change(WorkKind::kIo), change(WorkKind::kRegionIo),
+                    change(WorkKind::kCompute)};
     turns_.add(turn);
     turns_.add({event.end(), scopes, static_cast<std::int8_t>(-turn.io),
                 static_cast<std::int8_t>(-turn.region_io),
@@ -172,21 +174,21 @@ class OverlapPass : public WalkVisitor {
   std::vector<WalkThread> threads_;
   std::vector<std::uint32_t> of_thread_;
   std::vector<std::uint32_t> of_gpu_;  // by thread, where it saw a GPU
-  std::vector<Activity> activities_;   // by kind
+  std::vector<WorkKind> activities_;   // by kind
   std::vector<bool> gpu_;              // by kind
   SortedRuns<Turn> turns_;
 };
 
 }  // namespace
 
-Activity activity_of(const WalkKind& kind) {
+WorkKind work_kind_of(const WalkKind& kind) {
   const std::string layer = kind.layer.value_or("");
   const std::string category = kind.category.value_or("");
   if (trace::is_io(layer))
-    return category == "process" || category == "wait" ? Activity::kOther : Activity::kIo;
-  if (trace::is_device(layer)) return Activity::kCompute;
-  if (!trace::is_code(layer)) return Activity::kOther;
-  return says_io(category) ? Activity::kRegionIo : Activity::kCompute;
+    return category == "process" || category == "wait" ? WorkKind::kOther : WorkKind::kIo;
+  if (trace::is_device(layer)) return WorkKind::kCompute;
+  if (!trace::is_code(layer)) return WorkKind::kOther;
+  return says_io(category) ? WorkKind::kRegionIo : WorkKind::kCompute;
 }
 
 Status make_overlap(Store& store) {

@@ -13,13 +13,13 @@
 namespace fathom::analysis {
 
 // What an event counts as.
-enum class Activity : std::uint8_t {
+enum class WorkKind : std::uint8_t {
   kOther,
   kIo,        // stdio and posix, but for waiting and processes
   kRegionIo,  // a region whose category says so
   kCompute,   // other regions and functions, and what GPUs do
 };
-[[nodiscard]] Activity activity_of(const WalkKind& kind);
+[[nodiscard]] WorkKind work_kind_of(const WalkKind& kind);
 
 // Table `overlap_times`: scope (run, host, process, thread), host, pid, tid, busy, app_io,
 // unoverlapped_app_io, posix_io, unoverlapped_posix_io, compute, unoverlapped_compute. What a GPU

@@ -31,6 +31,7 @@ struct WalkKind {
   std::uint32_t call = 0;
 };
 
+// An event as passes see it: `thread` and `kind` are numbers that the visitor was told of.
 struct WalkEvent {
   std::int64_t ts = 0;
   std::int64_t dur = 0;

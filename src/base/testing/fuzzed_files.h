@@ -22,6 +22,7 @@
 
 namespace fathom::testing {
 
+// A fuzzer's input cut into numbers and texts. Views it; behind the end all is 0 or empty.
 class Pieces {
  public:
   Pieces(const std::uint8_t* data, std::size_t size)

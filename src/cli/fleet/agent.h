@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "fleet/find_store.h"
-#include "fleet/sender.h"
+#include "fleet/agents/sender.h"
+#include "fleet/stores/find_store.h"
 
 namespace fathom::cli {
 

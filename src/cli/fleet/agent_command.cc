@@ -21,7 +21,7 @@
 #include "cli/fleet/store_options.h"
 #include "cli/parser.h"
 #include "cli/tell.h"
-#include "fleet/command_log.h"
+#include "fleet/agents/command_log.h"
 
 namespace fathom::cli {
 namespace {
@@ -108,6 +108,7 @@ int wait_for(pid_t child) {
 }
 
 // In the child; main tells the Error and ends with the status.
+// A line ends with the agent: it asks for that first, and looks whether the agent is gone already.
 Result<int> run_line(const AgentArguments& a, const fleet::LoggedCommand& line, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) return exit_status(Code::kIo);
@@ -115,6 +116,7 @@ Result<int> run_line(const AgentArguments& a, const fleet::LoggedCommand& line, 
   return run_one(a, line.words);
 }
 
+// All lines are run, whatever becomes of one; the status is the first failure's.
 Result<int> replay(const AgentArguments& a) {
   FATHOM_ASSIGN(const std::string text, read_file(a.log));
   Result<std::vector<fleet::LoggedCommand>> lines = fleet::parse_command_log(text, a.program);

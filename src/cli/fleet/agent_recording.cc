@@ -10,7 +10,7 @@
 #include "base/plural.h"
 #include "base/text.h"
 #include "cli/tell.h"
-#include "fleet/recording_store.h"
+#include "fleet/recordings/recording_store.h"
 #include "fleet/user_folders.h"
 
 namespace fathom::cli {
@@ -44,6 +44,8 @@ Result<fleet::RecordingDelivery> send_all(const fleet::RecordingOutbox& outbox,
 
 }  // namespace
 
+// With an outbox the recording is made where it will wait, so that an agent which is killed leaves
+// a draft and not a file in /tmp.
 Result<AgentRecording> AgentRecording::begin(const AgentArguments& a) {
   AgentRecording recording;
   recording.name_ = fleet::new_recording_name(a.job);

@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "base/scratch.h"
 #include "cli/fleet/agent.h"
-#include "fleet/recording_outbox.h"
+#include "fleet/recordings/recording_outbox.h"
 
 namespace fathom::cli {
 

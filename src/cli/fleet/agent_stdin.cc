@@ -6,7 +6,7 @@
 #include "cli/fleet/agent.h"
 #include "cli/fleet/stdin_lines.h"
 #include "cli/tell.h"
-#include "fleet/profile_lines.h"
+#include "fleet/agents/profile_lines.h"
 #include "session/signal_queue.h"
 
 namespace fathom::cli {

@@ -10,6 +10,7 @@
 
 #include "base/files.h"
 #include "base/ids.h"
+#include "base/plural.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/fleet/profile_inside.h"
@@ -36,6 +37,7 @@ struct Arguments {
   bool force = false;
 };
 
+// An image may have strokes in its name, too: what exists is a file.
 bool is_file_name(const std::string& word) {
   return word.ends_with(".yaml") || word.ends_with(".yml") ||
          (word.find('/') != std::string::npos && path_exists(word) && !is_directory(word));
@@ -87,8 +89,8 @@ int judged(const containers::ProfileOutcome& outcome) {
   for (const analysis::ContainerRun& run : outcome.profile.runs) {
     if (run.failure.empty()) continue;
     tell(Error{Code::kInvalid,
-               fmt::format("{} of {} runs failed the success check: {}", outcome.failed,
-                           outcome.profile.runs.size(), run.failure),
+               fmt::format("{} of {} failed the success check: {}", outcome.failed,
+                           counted(outcome.profile.runs.size(), "run"), run.failure),
                ""});
     break;
   }

@@ -7,8 +7,8 @@
 
 #include "base/file_limit.h"
 #include "cli/question_guard.h"
-#include "fleet/far_recording.h"
-#include "fleet/far_word.h"
+#include "fleet/recordings/far_recording.h"
+#include "fleet/recordings/far_word.h"
 
 namespace fathom::cli {
 namespace {

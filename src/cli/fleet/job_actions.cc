@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The short actions of `fathom job`.
+// The short actions of `fathom job`: a call of the store, and words for its outcome. The long ones
+// have files of their own (job_arguments.h lists them).
 #include <unistd.h>
 
 #include <cstdio>
@@ -24,6 +25,7 @@ Table table_of(const std::vector<fleet::Job>& jobs) {
 
 }  // namespace
 
+// The whole word: y alone is typed too easily for what cannot be undone.
 bool asks_yes(const std::string& question) {
   if (::isatty(STDIN_FILENO) == 0) return false;
   print_beside(question + " [yes/no] ");
@@ -79,6 +81,7 @@ Result<int> tell_job(fleet::JobStore& store, const JobArguments& arguments) {
   return 0;
 }
 
+// Benchmarks, unless only the profile was named.
 Result<int> clear_job(fleet::JobStore& store, const JobArguments& arguments) {
   FATHOM_ASSIGN(const fleet::Job job, existing_job(store, arguments.job));
   if (arguments.profile) FATHOM_TRY(store.clear_profile(job.name));

@@ -9,11 +9,13 @@
 
 #include "base/result.h"
 #include "cli/output.h"
-#include "fleet/find_store.h"
 #include "fleet/store.h"
+#include "fleet/stores/find_store.h"
 
 namespace fathom::cli {
 
+// What was given, before anybody looked whether it suits the action: JobAction::options says which
+// of these mean something to it.
 struct JobArguments {
   std::string action, job, other;  // the words
   std::string info, file, schema, kind, redis, to;

@@ -17,6 +17,8 @@
 namespace fathom::cli {
 namespace {
 
+// Options are declared once for all actions, since one parser reads them; which of them mean
+// something to an action stands here.
 constexpr std::string_view kOfCreate[] = {"--info"};
 constexpr std::string_view kOfList[] = {"--format", "--safe-csv"};
 constexpr std::string_view kOfShow[] = {"--profile", "--benchmarks", "--kind",   "--trend",
@@ -141,7 +143,7 @@ extern const CommandDef kJobCommand;
 const CommandDef kJobCommand = {
     .name = "job",
     .summary = "Make jobs, and show, compare and clear what agents have sent to them",
-    .usage = "ACTION [NAME] [OPTION…]",
+    .usage = "ACTION [NAME] [OTHER] [OPTION…]",
     .example =
         "fathom job create nightly --info 'solver, main branch'\n"
         "fathom job show nightly --profile --top 20\n"

@@ -15,8 +15,8 @@
 #include "base/text.h"
 #include "cli/fleet/table_parquet.h"
 #include "cli/tell.h"
-#include "fleet/old_layout.h"
 #include "fleet/record_table.h"
+#include "fleet/redis/old_layout.h"
 #include "render/render.h"
 
 namespace fathom::cli {

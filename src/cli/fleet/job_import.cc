@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// `fathom job import` and `fathom job move`: what lies elsewhere comes into a store.
+// `fathom job import` and `fathom job move`: what lies elsewhere comes into a store. Dumps of
+// profiling-framework are read line by line, its Redis databases as it wrote them, other stores of
+// ours by copy_store.h.
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,10 +13,10 @@
 #include "cli/fleet/job_arguments.h"
 #include "cli/fleet/stdin_lines.h"
 #include "cli/tell.h"
-#include "fleet/copy_store.h"
-#include "fleet/old_layout.h"
-#include "fleet/old_redis.h"
-#include "fleet/open_store.h"
+#include "fleet/redis/old_layout.h"
+#include "fleet/redis/old_redis.h"
+#include "fleet/stores/copy_store.h"
+#include "fleet/stores/open_store.h"
 
 namespace fathom::cli {
 namespace {
@@ -43,6 +45,8 @@ class DumpLines {
     return rows_.rows.size() < kRows && records_.records.size() < kRecords ? Status() : send();
   }
 
+  // Batches have numbers of a sender that nobody else is, so a store that was asked twice (an
+  // answer was lost) adds them once.
   Status send() {
     if (!rows_.rows.empty()) {
       ++rows_.id.seq;

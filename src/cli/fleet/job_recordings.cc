@@ -8,8 +8,8 @@
 #include "cli/fleet/job_arguments.h"
 #include "cli/named_trace.h"
 #include "cli/tell.h"
-#include "fleet/recording_outbox.h"
-#include "fleet/recording_store.h"
+#include "fleet/recordings/recording_outbox.h"
+#include "fleet/recordings/recording_store.h"
 
 namespace fathom::cli {
 

@@ -13,7 +13,7 @@
 #include "cli/tell.h"
 #include "fleet/history.h"
 #include "fleet/record_table.h"
-#include "fleet/recording_store.h"
+#include "fleet/recordings/recording_store.h"
 #include "render/json_writer.h"
 
 namespace fathom::cli {

@@ -13,6 +13,8 @@
 
 namespace fathom::cli {
 
+// Not by a Parser: these are words of another program, which are looked up by their names and
+// translated.
 struct OldWords {
   std::map<std::string, std::string, std::less<>> options;  // by their names, with the dashes
   std::vector<std::string> tail;                            // behind "--"

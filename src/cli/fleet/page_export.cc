@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Writes one document with the page and one recording, for `fathom export --format html`.
-// serve/page_file.h decides what is in it; a build without the fleet has none.
+// serve/page/page_file.h decides what is in it; a build without the fleet has none.
 #include "cli/page_export.h"
 
 #include <limits>
@@ -10,7 +10,7 @@
 #include "base/files.h"
 #include "cli/named_trace.h"
 #include "cli/question_guard.h"
-#include "serve/page_file.h"
+#include "serve/page/page_file.h"
 #include "sources/function_names.h"
 
 namespace fathom::cli {

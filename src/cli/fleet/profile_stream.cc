@@ -21,8 +21,8 @@
 #include "base/os_error.h"
 #include "base/plural.h"
 #include "cli/tell.h"
+#include "fleet/agents/profile_ledger.h"
 #include "fleet/client_numbers.h"
-#include "fleet/profile_ledger.h"
 #include "sources/function_names.h"
 
 namespace fathom::cli {

@@ -14,6 +14,7 @@
 
 namespace fathom::cli {
 
+// Owns the child. Gone without finish(), it gives up.
 class ProfileStream {
  public:
   // `directory`: of a recording that is about to be made.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// `fathom server`, and `fathom server token`, which changes the file of tokens that it reads.
+// `fathom server`, and `fathom server token`, which changes the file of tokens that the server
+// reads. Nothing here serves: options become ServiceOptions, and the service opens store, door and
+// page in an order of its own.
 #include <cstdio>
 
 #include "base/escape.h"
@@ -11,11 +13,11 @@
 #include "cli/output.h"
 #include "cli/parser.h"
 #include "cli/tell.h"
-#include "fleet/checked_store.h"
-#include "fleet/open_store.h"
+#include "fleet/stores/checked_store.h"
+#include "fleet/stores/open_store.h"
 #include "fleet/user_folders.h"
+#include "serve/http/tokens.h"
 #include "serve/service.h"
-#include "serve/tokens.h"
 
 namespace fathom::cli {
 namespace {
@@ -60,6 +62,7 @@ Result<std::string> data_directory(const Arguments& a) {
   return join_path(folder, "server");
 }
 
+// The token is printed once and kept by nobody: the file has its hash.
 Result<int> add_token(const Arguments& a, const std::string& data) {
   const std::optional<serve::Role> role = serve::role_named(a.role);
   if (!role)
@@ -94,6 +97,8 @@ Result<int> manage_tokens(const Arguments& a) {
   return 0;
 }
 
+// The line `ready URL` on stdout is for scripts that start a server and wait for it; it comes when
+// requests are answered.
 Result<int> run_server(Arguments& a) {
   FATHOM_ASSIGN(a.service.listen, fleet::parse_address(a.listen, "--listen"));
   if (!a.store.empty() && !fleet::is_store_address(a.store))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Declares the options by which all commands of jobs find their store, once for all of them.
-// fleet/find_store.cc decides which store they mean.
+// fleet/stores/find_store.cc decides which store they mean.
 #include "cli/fleet/store_options.h"
 
 namespace fathom::cli {

@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "cli/parser.h"
-#include "fleet/find_store.h"
+#include "fleet/stores/find_store.h"
 
 namespace fathom::cli {
 

@@ -53,6 +53,7 @@ std::string folder_by_time() {
   return fmt::format("fathom-suite-{}-{}", text, random_id().substr(0, 4));
 }
 
+// Never an option: command lines are seen by everybody on the machine.
 Result<std::string> jenkins_token(const fleet::JenkinsOptions& options) {
   constexpr std::size_t kMost = 4096;
   if (!options.token_file.empty()) {
@@ -107,7 +108,8 @@ std::string progress_line(const SuiteResult& result, std::size_t running) {
   return line;
 }
 
-// Where no path of an entry is absolute, it is meant from where the suite was started.
+// Works are started elsewhere: a relative folder is meant from where the suite was started. On
+// Jenkins it is one of its workspace.
 Status settle_paths(SuiteSpec& spec) {
   for (fleet::SuiteEntry& entry : spec.entries) {
     const bool elsewhere = spec.executor == SuiteExecutor::kJenkins;
@@ -119,6 +121,7 @@ Status settle_paths(SuiteSpec& spec) {
   return {};
 }
 
+// For CI: an interrupted suite, one whose works are lost and one whose works fail are three things.
 int status_of(const SuiteResult& result) {
   constexpr int kInterrupted = 130;
   if (result.cancelled) return kInterrupted;
@@ -241,8 +244,8 @@ Result<int> run_it(const Arguments& a) {
 
 Result<int> run(Parser& parser) {
   Arguments a;
-  parser.positional("ACTION", a.action, "run: run a suite; work: run one task of a suite");
-  parser.positional("SPEC", a.path, "the suite, a file in YAML (work: the folder of the task)");
+  parser.positional("ACTION", a.action, "run");
+  parser.positional("SPEC", a.path, "the suite, a file in YAML");
   parser.option("-o,--output", a.folder, "DIR",
                 "folder for logs and results (default: fathom-suite-<time>)");
   parser.option("--server", a.server, "URL", "server that agents send to");
@@ -250,9 +253,10 @@ Result<int> run(Parser& parser) {
   declare_output(parser, a.output);
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
+  // For executors alone, which name the folder of a task: --help does not tell of it.
   if (a.action == "work") return fleet::do_work(a.path);
   if (a.action != "run")
-    return usage_error("'" + escape_control(a.action) + "' is neither run nor work",
+    return usage_error("'" + escape_control(a.action) + "' is not 'run'",
                        "run 'fathom suite --help' for usage");
   return run_it(a);
 }

@@ -18,9 +18,9 @@
 #include "base/text.h"
 #include "cli/top/server_page.h"
 #include "fleet/arrival_events.h"
-#include "fleet/find_store.h"
-#include "fleet/http_client.h"
-#include "fleet/server_note.h"
+#include "fleet/http/http_client.h"
+#include "fleet/stores/find_store.h"
+#include "fleet/stores/server_note.h"
 
 namespace fathom::cli::top {
 namespace {
@@ -42,16 +42,16 @@ class Listener {
   explicit Listener(fleet::StorePlace place)
       : place_(std::move(place)), thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
-  struct Heard {
+  struct Received {
     std::vector<fleet::ArrivedSecond> seconds;
     std::int64_t missed = 0;
     std::int64_t left_out = 0;
     std::string trouble;
     std::int64_t last_ns = 0;  // when the server said something, by now_monotonic_ns
   };
-  Heard take() {
+  Received take() {
     const std::scoped_lock lock(mutex_);
-    Heard heard = heard_;
+    Received heard = heard_;
     heard_.seconds.clear();
     return heard;
   }
@@ -102,7 +102,7 @@ class Listener {
 
   fleet::StorePlace place_;
   std::mutex mutex_;
-  Heard heard_;  // guarded by mutex_
+  Received heard_;  // guarded by mutex_
   std::jthread thread_;
 };
 
@@ -111,13 +111,15 @@ struct Sent {
   std::int64_t last = 0;  // second
 };
 
+// Looks come from the thread that draws, once a second; what arrives meanwhile waits in the
+// listener.
 class ServerSource : public TopSource {
  public:
   ServerSource(fleet::StorePlace place, std::unique_ptr<fleet::JobStore> store)
       : url_(place.url), store_(std::move(store)), listener_(std::move(place)) {}
 
   Status look(const std::string& inside) override {
-    const Listener::Heard heard = listener_.take();
+    const Listener::Received heard = listener_.take();
     take(heard);
     if (arrived_ || now_monotonic_ns() >= jobs_due_) {
       Result<std::vector<fleet::Job>> jobs = store_->jobs();
@@ -138,7 +140,7 @@ class ServerSource : public TopSource {
   }
 
  private:
-  void take(const Listener::Heard& heard) {
+  void take(const Listener::Received& heard) {
     looks_++;
     for (const fleet::ArrivedSecond& second : heard.seconds) {
       arrived_ = true;
@@ -167,7 +169,7 @@ class ServerSource : public TopSource {
     return second + kWindow >= now_second() - 1;
   }
 
-  void tell(const Listener::Heard& heard) {
+  void tell(const Listener::Received& heard) {
     ServerNow now;
     now.url = url_;
     now.trouble = heard.trouble;
@@ -261,7 +263,7 @@ class ServerSource : public TopSource {
   }
 
   // A server that went may come back: for a while.
-  [[nodiscard]] Status check_alive(const Listener::Heard& heard) const {
+  [[nodiscard]] Status check_alive(const Listener::Received& heard) const {
     if (heard.trouble.empty() || now_monotonic_ns() - heard.last_ns < kMostSilenceNs) return {};
     return Error{Code::kUnavailable, heard.trouble, "is the server running?"};
   }

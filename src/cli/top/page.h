@@ -10,6 +10,7 @@
 
 namespace fathom::cli::top {
 
+// Made anew at each look: a snapshot, which is drawn, printed or tested.
 struct Page {
   std::string title;              // one line: what is watched, and how it goes
   std::vector<std::string> head;  // further lines

@@ -126,6 +126,7 @@ std::string title_of(const ServerNow& server) {
   return text;
 }
 
+// For programs: the title's numbers as a table of one row.
 Table facts_of(const ServerNow& server) {
   double rows = 0;
   for (const JobNow& job : server.jobs) rows += job.rows;

@@ -70,6 +70,7 @@ std::size_t View::focus(const Page& page) const {
 
 const TableView& View::of(const Table& table) { return tables_[table.title]; }
 
+// Only the first table's rows have an identity: what it marks can be entered.
 void View::arrange(Page& page) {
   for (std::size_t i = 0; i < page.tables.size(); i++) {
     Table& table = page.tables[i];
@@ -115,6 +116,7 @@ void View::enter(const Page& page) {
   focus_ = 0;
 }
 
+// Any key closes the help, and does nothing else.
 View::Next View::press(Key key, const Page& page, std::size_t visible) {
   const auto screen = static_cast<std::ptrdiff_t>(std::max<std::size_t>(1, visible));
   constexpr std::ptrdiff_t kFar = 1 << 30;

@@ -20,6 +20,8 @@ struct TableView {
   std::string marked_id;   // of the first table: the mark stays with what it marks
 };
 
+// Knows no terminal and no recording: keys and pages come as values, so that tests press keys. One
+// thread.
 class View {
  public:
   enum class Next { kGoOn, kQuit };

@@ -51,6 +51,7 @@ void end_for_time(const std::string& place, pid_t worker) {
   _exit(0);
 }
 
+// Ends with the work: a beat that went on would say that somebody is at it.
 class Teller {
  public:
   Teller(const std::string& place, std::int64_t timeout_ns) {
@@ -71,6 +72,7 @@ class Teller {
   pid_t pid_ = -1;
 };
 
+// Appended: two streams write into one file, and so may what the program starts.
 Status redirect_to_log(const std::string& place) {
   FATHOM_ASSIGN(const File log, open_private(join_path(place, "log"), O_WRONLY | O_APPEND));
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {

@@ -14,6 +14,7 @@
 
 namespace fathom::fleet {
 
+// A task, as an executor gets it: complete, so that it can be done anywhere and done again.
 struct Work {
   std::string id;     // nobody else's, ever: letters, digits, '-' and '.'
   std::string place;  // its folder; what comes of it lies there in the end
@@ -26,6 +27,7 @@ struct Work {
   std::vector<std::string> avoid;
 };
 
+// Written by whoever did the work; the executor believes it over what its queue says.
 struct WorkOutcome {
   int exit = 0;     // as a shell says it
   double wall = 0;  // seconds
@@ -43,6 +45,7 @@ enum class WorkPhase : std::uint8_t {
   kLost,   // it will never end: its machine is gone, or somebody took it away
 };
 
+// What an executor knows at this moment. There is an outcome exactly when it has ended.
 struct WorkState {
   WorkPhase phase = WorkPhase::kWaiting;
   std::optional<WorkOutcome> outcome;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "fleet/executors/web.h"
-#include "fleet/http_client.h"
+#include "fleet/http/http_client.h"
 
 namespace fathom::fleet {
 namespace {

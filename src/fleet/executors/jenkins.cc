@@ -5,7 +5,6 @@
 #include "fleet/executors/jenkins.h"
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -15,6 +14,7 @@
 #include "base/private_files.h"
 #include "base/text.h"
 #include "fleet/executors/work_place.h"
+#include "fleet/http/encodings.h"
 
 namespace fathom::fleet {
 namespace {
@@ -22,18 +22,13 @@ namespace {
 using nlohmann::json;
 
 constexpr char kForm[] = "application/x-www-form-urlencoded";
+constexpr double kSecondsOfMs = 1e-3;
+// The status of `timeout` (kScript) where it had to end the program.
+constexpr int kTimedOut = 124;
 constexpr int kOk = 200, kCreated = 201, kFound = 302, kForbidden = 403, kNotFound = 404;
+// Of a work that prints or leaves without end: the log's last part, and the first files.
 constexpr std::size_t kMostLog = 1U << 20U;
 constexpr std::size_t kMostArtifacts = 10'000;
-
-std::string base64(const std::string& text) {
-  std::string coded(4 * ((text.size() + 2) / 3) + 1, '\0');
-  const int length = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(coded.data()),
-                                     reinterpret_cast<const unsigned char*>(text.data()),
-                                     static_cast<int>(text.size()));
-  coded.resize(static_cast<std::size_t>(length));
-  return coded;
-}
 
 std::string xml_text(std::string_view text) {
   std::string out;
@@ -117,8 +112,18 @@ bool is_plain_path(std::string_view path) {
 std::string encoded_path(std::string_view path) {
   std::string out;
   for (const std::string_view part : split(path, '/'))
-    out += (out.empty() ? "" : "/") + url_encoded(part);
+    out += (out.empty() ? "" : "/") + encode_segment(part);
   return out;
+}
+
+// Files that came out of a build, by their paths in its workspace.
+std::vector<std::string> artifacts_of(const json& build) {
+  std::vector<std::string> paths;
+  for (const json& artifact : build.value("artifacts", json::array())) {
+    if (artifact.is_object() && paths.size() < kMostArtifacts)
+      paths.push_back(text_at(artifact, "relativePath"));
+  }
+  return paths;
 }
 
 // What is of the URL behind the host, without a stroke at its end.
@@ -140,22 +145,6 @@ Error refused(const std::string& what, const WebReply& reply) {
 }
 
 }  // namespace
-
-std::string url_encoded(std::string_view text) {
-  constexpr char kDigits[] = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-                       c == '-' || c == '.' || c == '_' || c == '~';
-    if (plain) {
-      out += c;
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      out += {'%', kDigits[byte >> 4U], kDigits[byte & 15U]};
-    }
-  }
-  return out;
-}
 
 std::string jenkins_job_xml(const JenkinsOptions& options) {
   std::string parameters;
@@ -189,7 +178,8 @@ JenkinsExecutor::JenkinsExecutor(std::unique_ptr<Web> web, std::string token,
 
 std::string JenkinsExecutor::job_path() const {
   std::string path;
-  for (const std::string_view part : split(options_.job, '/')) path += "/job/" + url_encoded(part);
+  for (const std::string_view part : split(options_.job, '/'))
+    path += "/job/" + encode_segment(part);
   return path;
 }
 
@@ -210,6 +200,7 @@ Result<WebReply> JenkinsExecutor::ask(WebRequest request) {
   return web_->ask(request);
 }
 
+// Jenkins ties a crumb to the session that it was given in: the cookie goes with it.
 Status JenkinsExecutor::take_crumb() {
   asked_for_crumb_ = true;
   FATHOM_ASSIGN(const WebReply reply, ask({"GET", "/crumbIssuer/api/json", {}, ""}));
@@ -236,11 +227,11 @@ Status JenkinsExecutor::check() {
     std::string folder;
     if (stroke != std::string::npos) {
       for (const std::string_view part : split(options_.job.substr(0, stroke), '/'))
-        folder += "/job/" + url_encoded(part);
+        folder += "/job/" + encode_segment(part);
     }
-    path =
-        folder + "/createItem?name=" +
-        url_encoded(stroke == std::string::npos ? options_.job : options_.job.substr(stroke + 1));
+    path = folder + "/createItem?name=" +
+           encode_segment(stroke == std::string::npos ? options_.job
+                                                      : options_.job.substr(stroke + 1));
   }
   FATHOM_ASSIGN(const WebReply made,
                 ask({"POST", path, {{"Content-Type", "application/xml"}}, xml}));
@@ -256,7 +247,7 @@ Status JenkinsExecutor::post_build(const Work& work, Entry& entry) {
   std::string command = shell_join(words);
   if (!work.directory.empty()) command = "cd " + shell_quote(work.directory) + " && " + command;
   std::string form =
-      "FATHOM_ID=" + url_encoded(work.id) + "&FATHOM_COMMAND=" + url_encoded(command);
+      "FATHOM_ID=" + encode_segment(work.id) + "&FATHOM_COMMAND=" + encode_segment(command);
   if (work.timeout_ns > 0)
     form += "&FATHOM_TIMEOUT=" + std::to_string((work.timeout_ns + 999'999'999) / 1'000'000'000);
   entry.submitted_ns = now_monotonic_ns();
@@ -289,7 +280,7 @@ Result<bool> JenkinsExecutor::search_build(const std::string& id, Entry& entry) 
   FATHOM_ASSIGN(const WebReply builds,
                 ask({"GET",
                      job_path() + "/api/json?tree=" +
-                         url_encoded("builds[number,actions[parameters[name,value]]]{0,1000}"),
+                         encode_segment("builds[number,actions[parameters[name,value]]]{0,1000}"),
                      {},
                      ""}));
   if (builds.status != kOk) return refused("list builds", builds);
@@ -302,7 +293,7 @@ Result<bool> JenkinsExecutor::search_build(const std::string& id, Entry& entry) 
   FATHOM_ASSIGN(
       const WebReply queue,
       ask({"GET",
-           "/queue/api/json?tree=" + url_encoded("items[id,actions[parameters[name,value]]]"),
+           "/queue/api/json?tree=" + encode_segment("items[id,actions[parameters[name,value]]]"),
            {},
            ""}));
   if (queue.status != kOk) return refused("list the queue", queue);
@@ -320,7 +311,7 @@ Status JenkinsExecutor::find_build(const std::string& id, Entry& entry) {
     FATHOM_ASSIGN(const WebReply reply,
                   ask({"GET",
                        "/queue/item/" + entry.queue_item + "/api/json?tree=cancelled,why," +
-                           url_encoded("executable[number]"),
+                           encode_segment("executable[number]"),
                        {},
                        ""}));
     if (reply.status == kOk) {
@@ -344,6 +335,8 @@ Status JenkinsExecutor::find_build(const std::string& id, Entry& entry) {
   return {};
 }
 
+// The log from where it was read last. Jenkins counts in bytes of its own file, which holds notes
+// of plugins that the answer lacks: a header says where to go on.
 Status JenkinsExecutor::take_log(Entry& entry) {
   FATHOM_ASSIGN(
       const WebReply reply,
@@ -362,11 +355,13 @@ Status JenkinsExecutor::take_log(Entry& entry) {
   return {};
 }
 
+// Three outcomes: the build is gone and cannot tell how it ended; it goes on, and has a log to
+// show; it has ended.
 Status JenkinsExecutor::look_at_build(Entry& entry) {
   FATHOM_ASSIGN(const WebReply reply,
                 ask({"GET",
                      build_path(entry) + "/api/json?tree=building,result,duration,builtOn," +
-                         url_encoded("artifacts[relativePath]"),
+                         encode_segment("artifacts[relativePath]"),
                      {},
                      ""}));
   if (reply.status == kNotFound) {
@@ -381,24 +376,26 @@ Status JenkinsExecutor::look_at_build(Entry& entry) {
     entry.state.phase = WorkPhase::kRunning;
     return {};
   }
+  // One answer need not bring all of a long log, and states() does not look at this build again.
   FATHOM_TRY(take_log(entry));
-  entry.artifacts.clear();
-  for (const json& artifact : build.value("artifacts", json::array())) {
-    if (artifact.is_object() && entry.artifacts.size() < kMostArtifacts)
-      entry.artifacts.push_back(text_at(artifact, "relativePath"));
-  }
-  FATHOM_ASSIGN(const WebReply status,
+  entry.artifacts = artifacts_of(build);
+  return settle_build(entry, text_at(build, "result"), number_at(build, "duration"));
+}
+
+// How a build ended is what its script wrote as its last act: Jenkins' own result does not tell a
+// program that failed from a machine that went away.
+Status JenkinsExecutor::settle_build(Entry& entry, const std::string& result,
+                                     std::int64_t duration_ms) {
+  FATHOM_ASSIGN(const WebReply reply,
                 ask({"GET", build_path(entry) + "/artifact/work/fathom-exit.json", {}, ""}));
   std::optional<WorkOutcome> outcome;
-  if (status.status == kOk) outcome = parse_outcome(status.body);
+  if (reply.status == kOk) outcome = parse_outcome(reply.body);
   if (!outcome) {  // its machine went away, or somebody stopped it, before the program had ended
     entry.state.phase = WorkPhase::kLost;
-    entry.state.why = "its build ended as " + text_at(build, "result") + " without a result";
+    entry.state.why = "its build ended as " + result + " without a result";
     return {};
   }
-  constexpr double kMilliseconds = 1e-3;
-  constexpr int kTimedOut = 124;
-  outcome->wall = kMilliseconds * static_cast<double>(number_at(build, "duration"));
+  outcome->wall = kSecondsOfMs * static_cast<double>(duration_ms);
   outcome->host = entry.state.host;
   outcome->timed_out = outcome->exit == kTimedOut;
   entry.state.outcome = std::move(outcome);

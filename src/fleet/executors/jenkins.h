@@ -59,6 +59,7 @@ class JenkinsExecutor : public Executor {
   Result<bool> search_build(const std::string& id, Entry& entry);
   Status look_at(const std::string& id, Entry& entry);
   Status look_at_build(Entry& entry);
+  Status settle_build(Entry& entry, const std::string& result, std::int64_t duration_ms);
   Status take_log(Entry& entry);
   [[nodiscard]] std::string job_path() const;
   [[nodiscard]] std::string build_path(const Entry& entry) const;

@@ -19,6 +19,7 @@ namespace {
 // Of a task that Slurm has no more: files of other nodes may come later than its word.
 constexpr std::int64_t kPatience = 5'000'000'000;
 
+// Words of squeue. Those in neither list are ends.
 bool holds_a_node(const std::string& state) {
   return state == "RUNNING" || state == "COMPLETING" || state == "SUSPENDED" ||
          state == "STOPPED" || state == "SIGNALING" || state == "STAGE_OUT";
@@ -48,6 +49,7 @@ Status SlurmExecutor::check() {
                "'scontrol ping' must say UP here"};
 }
 
+// An array's tasks differ only by their number, so the script says which place is whose.
 Result<std::string> SlurmExecutor::write_script(const std::vector<Work>& works) {
   std::string script = "#!/bin/sh\ncase \"$SLURM_ARRAY_TASK_ID\" in\n";
   for (std::size_t i = 0; i < works.size(); ++i)
@@ -59,6 +61,7 @@ Result<std::string> SlurmExecutor::write_script(const std::vector<Work>& works) 
   return path;
 }
 
+// afterany, not afterok: what a benchmark's status means is the suite's to decide, not the queue's.
 std::string SlurmExecutor::dependency_of(const std::vector<std::string>& after) const {
   std::set<std::string> tasks;
   for (const std::string& id : after) {
@@ -130,6 +133,8 @@ void SlurmExecutor::replaced(const std::string& lost, const std::string& again) 
   }
 }
 
+// Slurm takes minutes to notice that a node is gone. The worker writes a number into its place that
+// grows (do_work.cc); by our clock alone, since the node's may be wrong.
 void SlurmExecutor::look_at_running(Entry& entry) {
   const std::int64_t now = now_monotonic_ns();
   const std::int64_t beat = read_beat(entry.place);
@@ -150,6 +155,8 @@ void SlurmExecutor::look_at_gone(Entry& entry) {
   entry.state.why = "Slurm ended it without a result";
 }
 
+// The result decides, whatever Slurm says: a task that has written one has ended well, even if its
+// node died then.
 void SlurmExecutor::look_at(Entry& entry, const std::map<std::string, SlurmTask>& tasks) {
   if (entry.state.phase == WorkPhase::kEnded || entry.state.phase == WorkPhase::kLost) return;
   entry.state.outcome = read_outcome(entry.place);

@@ -16,6 +16,7 @@ extern char** environ;  // NOLINT(*-avoid-non-const-global-variables): libc's
 namespace fathom::fleet {
 namespace {
 
+// posix_spawn and not fork: the caller may have threads and much memory.
 class Attributes {
  public:
   explicit Attributes(bool own_session) {

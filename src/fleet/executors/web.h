@@ -24,6 +24,8 @@ struct WebReply {
   std::string body;
 };
 
+// An interface, so that tests stand in for a build server. One thread at a time; ask() returns when
+// the whole answer is there, or a limit of time has passed.
 class Web {
  public:
   virtual ~Web() = default;
@@ -39,8 +41,5 @@ class Web {
 
 // A server by its URL: http://HOST[:PORT]/…, https://….
 Result<std::unique_ptr<Web>> open_web(const std::string& url);
-
-// "a b&c" as a field of a form or a part of a path.
-[[nodiscard]] std::string url_encoded(std::string_view text);
 
 }  // namespace fathom::fleet

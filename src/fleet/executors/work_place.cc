@@ -27,6 +27,7 @@ Result<std::string> read_some(const std::string& path, std::size_t most) {
   return file.read_range(0, most);
 }
 
+// As a double first: a number that does not fit the type would be undefined behaviour to convert.
 template <class T>
 T number_at(const json& object, const char* key) {
   const auto found = object.find(key);
@@ -83,6 +84,7 @@ Result<Work> read_work(const std::string& place) {
   return work;
 }
 
+// `exit` is what makes it a result; all else may be missing, as in what Jenkins' script writes.
 std::optional<WorkOutcome> parse_outcome(const std::string& text) {
   const json result = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!result.is_object() || !result.contains("exit") || !result["exit"].is_number())
@@ -120,6 +122,8 @@ Status write_outcome(const std::string& place, const WorkOutcome& outcome) {
   return write_private_atomic(join_path(place, "result.json"), result.dump(1) + "\n");
 }
 
+// 0: none yet. Work on another machine shows by it that it lives; its own clock decides nothing,
+// only that the number changes.
 std::int64_t read_beat(const std::string& place) {
   constexpr std::size_t kDigits = 20;
   const Result<std::string> text = read_some(join_path(place, "beat"), kDigits);

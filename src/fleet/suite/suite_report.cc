@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One merged result of all works.
+// One merged result of all works: every one of them as an object for programs, and a line for each
+// benchmark and its parameters for people, where repetitions are one row with their spread.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,6 +49,7 @@ struct Line {
   std::vector<double> walls;  // of those that succeeded
 };
 
+// Works of a line stand beside each other, since items are in the order of the suite.
 std::vector<Line> lines_of(const SuiteResult& result) {
   std::vector<Line> lines;
   for (const ItemResult& one : result.items) {

@@ -16,6 +16,7 @@
 
 namespace fathom::fleet {
 
+// What became of one work, over all of its attempts.
 struct ItemResult {
   SuiteItem item;
   std::vector<std::string> ids;   // of its attempts, at most two
@@ -27,6 +28,7 @@ struct ItemResult {
   [[nodiscard]] bool has_failed() const { return outcome && outcome->exit != 0 && !accepted; }
 };
 
+// All works, in the order of the suite, whether or not they came to an end.
 struct SuiteResult {
   std::string run;  // its id
   std::vector<ItemResult> items;
@@ -38,12 +40,14 @@ struct SuiteResult {
   [[nodiscard]] std::size_t redone() const;
 };
 
+// Called by the thread that runs the suite, which sleeps in `wait`.
 struct SuiteHooks {
   // Waits until something may have happened, for so long at most; true: somebody wants us to end.
   std::function<bool(int wait_ms)> wait;
   std::function<void(const SuiteResult& so_far, std::size_t running)> progress;
 };
 
+// What a run of a suite is given beside its file.
 struct SuitePlan {
   std::string run;     // an id that nobody else has
   std::string folder;  // for the places of works

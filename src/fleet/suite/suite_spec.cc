@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-// yaml-cpp throws; nothing of that leaves this file.
+// A suite of benchmarks: which keys its file has, and what a value must be. What is the same for
+// each entry stands above the list and is read by the same table of keys, as what entries begin
+// with. yaml-cpp throws; nothing of that leaves this file.
 #include "fleet/suite/suite_spec.h"
 
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <functional>
 #include <set>
 
 #include "base/text.h"
 #include "fleet/model.h"
+#include "fleet/yaml_keys.h"
 
 namespace fathom::fleet {
 namespace {
@@ -17,9 +19,11 @@ namespace {
 constexpr std::size_t kMostBytes = 1U << 20U;  // nobody writes a larger one by hand
 constexpr char kForm[] = "see docs/suite.md for the format";
 
-class Reader {
+constexpr YamlRules kRules = {.hint = kForm};
+
+class Reader : YamlKeys {
  public:
-  explicit Reader(const std::string& file) : file_(file) {}
+  explicit Reader(const std::string& file) : YamlKeys(file, kRules) {}
 
   Result<SuiteSpec> read(const YAML::Node& document) {
     SuiteSpec spec;
@@ -51,69 +55,9 @@ class Reader {
   }
 
  private:
-  using Read = std::function<Status(const YAML::Node&)>;
-  using Keys = std::map<std::string, Read>;
-
-  [[nodiscard]] Error wrong(const YAML::Node& node, const std::string& what) const {
-    const YAML::Mark mark = node.IsDefined() ? node.Mark() : YAML::Mark();
-    return {Code::kInvalid,
-            file_ + ":" + std::to_string(std::max(mark.line, 0) + 1) + ":" +
-                std::to_string(std::max(mark.column, 0) + 1) + ": " + what,
-            kForm};
-  }
-
-  Status read_mapping(const YAML::Node& node, const std::string& what, const Keys& keys) const {
-    if (!node.IsMap()) return wrong(node, what + " must be a mapping of keys to values");
-    std::set<std::string> seen;
-    for (const auto& entry : node) {
-      const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : "";
-      const auto known = keys.find(key);
-      if (known == keys.end())
-        return wrong(entry.first, "unknown key '" + escape_control(key) + "' of " + what);
-      if (!seen.insert(key).second) return wrong(entry.first, "'" + key + "' is given twice");
-      FATHOM_TRY(known->second(entry.second));
-    }
-    return {};
-  }
-
-  [[nodiscard]] Result<std::string> text(const YAML::Node& value) const {
-    if (!value.IsScalar()) return wrong(value, "this must be text");
-    if (value.Scalar().find('\0') != std::string::npos)
-      return wrong(value, "this must not hold a zero byte");
-    return value.Scalar();
-  }
   Read text_into(std::string& place) const {
     return [this, &place](const YAML::Node& value) -> Status {
       FATHOM_ASSIGN(place, text(value));
-      return {};
-    };
-  }
-  Read flag_into(bool& place) const {
-    return [this, &place](const YAML::Node& value) -> Status {
-      FATHOM_ASSIGN(const std::string word, text(value));
-      if (word != "true" && word != "false") return wrong(value, "this must be true or false");
-      place = word == "true";
-      return {};
-    };
-  }
-  Read number_into(std::int64_t& place, std::int64_t least) const {
-    return [this, &place, least](const YAML::Node& value) -> Status {
-      constexpr std::int64_t kMost = 1'000'000;
-      FATHOM_ASSIGN(const std::string word, text(value));
-      const Result<std::int64_t> number = parse_int(word);
-      if (!number || *number < least || *number > kMost)
-        return wrong(value, "this must be a whole number from " + std::to_string(least) + " to " +
-                                std::to_string(kMost));
-      place = *number;
-      return {};
-    };
-  }
-  Read duration_into(std::int64_t& place) const {
-    return [this, &place](const YAML::Node& value) -> Status {
-      FATHOM_ASSIGN(const std::string word, text(value));
-      const Result<std::int64_t> ns = parse_duration(word);
-      if (!ns || *ns <= 0) return wrong(value, "this must be a time, such as 90s or 10m");
-      place = *ns;
       return {};
     };
   }
@@ -330,8 +274,6 @@ class Reader {
     spec.slurm.at_once = spec.at_once;
     return {};
   }
-
-  const std::string& file_;
 };
 
 // "{size}" becomes the value; what is no parameter stays.
@@ -387,11 +329,7 @@ Result<SuiteSpec> parse_suite(std::string_view text, const std::string& where) {
   try {
     return Reader(where).read(YAML::Load(std::string(text)));
   } catch (const YAML::Exception& error) {
-    return Error{Code::kInvalid,
-                 where + ":" + std::to_string(std::max(error.mark.line, 0) + 1) + ":" +
-                     std::to_string(std::max(error.mark.column, 0) + 1) + ": " +
-                     escape_control(error.msg),
-                 kForm};
+    return yaml_error(where, error.mark, escape_control(error.msg), kForm);
   }
 }
 

@@ -23,6 +23,7 @@ enum class SuiteExecutor : std::uint8_t { kLocal, kDocker, kSlurm, kJenkins };
 using Parameters = std::vector<std::pair<std::string, std::string>>;
 using Matrix = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
+// One benchmark: a command, and all parameters that it is run with.
 struct SuiteEntry {
   std::string name;
   std::vector<std::string> command;  // one word: for a shell; of an image, it and its arguments

@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "base/files.h"
-#include "fleet/redis_link.h"
-#include "fleet/redis_target.h"
+#include "fleet/redis/redis_link.h"
+#include "fleet/redis/redis_target.h"
 
 namespace fathom::fleet::testing {
 

@@ -36,6 +36,8 @@ class Anonymizer {
   std::unordered_map<std::string, std::string> paths_;
 };
 
+// A stream in front of another one: each row is copied with its names hidden and handed on. Memory
+// grows with distinct names, which are remembered so that each is hashed once.
 class AnonymousStream : public EventStream {
  public:
   // `from` must outlive this. Whoever knows the key can tell whether a hash is that of a given

@@ -19,11 +19,14 @@ namespace fathom::render {
 namespace {
 
 constexpr std::size_t kLarge = std::size_t{4} << 20;  // text that goes into the file at once
-constexpr std::size_t kMostSums = 4096;               // lines that wait to be complete
+// Sums wait for the end of their interval; beyond this number they are written as they are, and an
+// interval that goes on has another line.
+constexpr std::size_t kMostSums = 4096;  // lines that wait to be complete
 constexpr std::string_view kTimeKey = "dftracer.ts";
 constexpr std::string_view kDurationKey = "dftracer.dur";
 
 // Whose event it is, in generation 2.
+// Whose event it is, in generation 2; numbers are DFTracer's.
 enum Type { kOfDftracer = 1, kOfC = 2, kOfLibc = 3, kOfPython = 6, kOfCompiler = 8, kOfCpp = 9 };
 
 // A day as ctime() writes it, in the local time zone.
@@ -167,6 +170,8 @@ void DftracerLog::add_origin(JsonFields& args, const ExportNumber& depth) const 
   if (depth) args.number("level", *depth + 1);
 }
 
+// The head is written with the first event: a process that did nothing has no file, as with
+// DFTracer.
 void DftracerLog::begin() {
   if (begun_) return;
   begun_ = true;

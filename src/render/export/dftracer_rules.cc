@@ -52,6 +52,7 @@ std::optional<DftracerRule> parse_leaf(std::string_view text) {
   return std::nullopt;
 }
 
+// AND is looked for first, so it divides first: that is how DFTracer reads them, whatever SQL says.
 std::optional<DftracerRule> parse(std::string_view text, int depth) {
   text = trim(text);
   if (depth == kDeepest) return std::nullopt;

@@ -23,6 +23,7 @@ struct DftracerFacts {
   std::span<const ExportArg> args;
 };
 
+// A node of a rule's tree, or the whole of it.
 struct DftracerRule {
   enum class Kind : std::uint8_t { kNot, kAnd, kOr, kIn, kLike, kCompare };
   Kind kind = Kind::kCompare;
@@ -36,6 +37,7 @@ struct DftracerRule {
 // Nothing: it is not understood.
 [[nodiscard]] std::optional<DftracerRule> parse_dftracer_rule(std::string_view text);
 
+// All rules of one file, which choose together.
 class DftracerRules {
  public:
   // A rule that is not understood chooses nothing.

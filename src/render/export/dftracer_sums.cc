@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The layout is DFTracer's: a number that came once stands alone, others as least, most and sum.
+// Sums as DFTracer writes them: a number that came once stands alone, others have the endings of
+// least, most and sum. Readers of the format take an argument's name for what it means, so the
+// layout is DFTracer's to the letter.
 #include "render/export/dftracer_sums.h"
 
 #include <algorithm>

@@ -22,6 +22,8 @@ struct DftracerSumKey {
   auto operator<=>(const DftracerSumKey&) const = default;
 };
 
+// One line that is being added up: its events, and least, most and sum of each number among their
+// arguments.
 class DftracerSum {
  public:
   void add_event(std::int64_t duration);
@@ -45,6 +47,8 @@ struct DftracerOrigin {
   std::string_view host_hash;
 };
 
+// Lines of one process, by their keys. Whoever has it decides when it is large enough to be
+// written. One thread.
 class DftracerSums {
  public:
   DftracerSum& at(const DftracerSumKey& key) { return sums_[key]; }

@@ -31,6 +31,8 @@ struct ExporterPart {
 // Opens a file of the folder that is written. Its name is the exporter's: it names no other folder.
 using OpenPart = std::function<Result<ByteSink>(const std::string& name)>;
 
+// Read before anything is opened: help and checks of options come from it. Functions keep no state
+// between calls.
 struct ExporterDef {
   std::string_view name;
   std::string_view dialect = {};  // where a format has several; the first one has none
@@ -41,7 +43,7 @@ struct ExporterDef {
   bool by_thread = false;    // takes events in the order of threads
   bool of_table = false;     // one table of the recording: --table names it
   bool compares = false;     // can show the change against another recording
-  bool is_page = false;      // the page with its data: serve/page_file.h writes it, nothing here
+  bool is_page = false;  // the page with its data: serve/page/page_file.h writes it, nothing here
   // Writes everything into the sink, but does not finish it: after an Error the caller lets the
   // sink go, and there is no file.
   Status (*write)(EventStream& from, ByteSink& to) = nullptr;

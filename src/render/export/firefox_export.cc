@@ -21,18 +21,21 @@
 namespace fathom::render {
 namespace {
 
+// One thread at a time is held, its columns spilled; it is written when the next one begins.
 class FirefoxWriter : public SpanListener {
  public:
   explicit FirefoxWriter(ByteSink& sink) : buffer_(sink) {}
 
   Status write(EventStream& from) {
     FATHOM_TRY(names_.load(from));
-    add_meta(from.start_realtime_ns());
+    buffer_.text() += "{\"libs\":[],\"pages\":[],\"profilerOverhead\":[],\"threads\":[";
     FATHOM_TRY(walk_spans(from, *this));
     FATHOM_TRY(from.samples([&](const ExportSample& sample) { return add(sample); }));
     FATHOM_TRY(close_thread());
     FATHOM_TRY(add_counters(from));
-    buffer_.text() += "\n]}\n";
+    buffer_.text() += "\n],";
+    add_meta(from.start_realtime_ns());
+    buffer_.text() += "}\n";
     return buffer_.flush();
   }
 
@@ -42,7 +45,7 @@ class FirefoxWriter : public SpanListener {
     return {};
   }
   Status begin(std::size_t lane, const ExportEvent& event) override {
-    FATHOM_TRY(thread_.add_marker(event));
+    FATHOM_TRY(thread_.add_marker(event, categories_.of(event.layer)));
     if (lane > 0) return {};  // stacks are made of what nests; the marker tells the rest
     FATHOM_TRY(pass_time(event.ts));
     const std::uint32_t parent = open_.empty() ? StackTree::kRoot : open_.back();
@@ -60,9 +63,10 @@ class FirefoxWriter : public SpanListener {
  private:
   using SampleKey = std::tuple<std::string, std::int64_t, std::int64_t, std::string>;
 
+  // Behind the threads: only they tell which layers there are.
   void add_meta(std::int64_t start_ns) {
     std::string& out = buffer_.text();
-    out += "{\"meta\":{\"interval\":1,\"startTime\":";
+    out += "\"meta\":{\"interval\":1,\"startTime\":";
     append_ms(out, start_ns);
     out +=
         ",\"processType\":0,\"product\":\"fathom\",\"stackwalk\":1,\"debug\":false,\"version\":27,"
@@ -70,10 +74,10 @@ class FirefoxWriter : public SpanListener {
         "\"logicalCPUs\":0,\"usesOnlyOneStackType\":true,\"doesNotUseFrameImplementation\":true,"
         "\"sourceCodeIsNotOnSearchfox\":true,\"extensions\":{\"id\":[],\"name\":[],"
         "\"baseURL\":[],\"length\":0},\"categories\":";
-    out += FirefoxThread::categories();
+    out += categories_.json();
     out += ",\"markerSchema\":";
     out += FirefoxThread::marker_schema();
-    out += "},\"libs\":[],\"pages\":[],\"profilerOverhead\":[],\"threads\":[";
+    out += '}';
   }
 
   void name_thread(std::string_view host, const ExportNumber& pid, const ExportNumber& tid,
@@ -160,6 +164,7 @@ class FirefoxWriter : public SpanListener {
   FirefoxNames now_;
   std::string host_;  // of now_
   FirefoxThread thread_;
+  FirefoxCategories categories_;
   std::vector<std::uint32_t> open_;  // stacks of open calls
   std::int64_t since_ = 0;
   SampleKey key_;

@@ -43,5 +43,30 @@ TEST_F(ExportTest, FirefoxTablesHaveAllTheirColumns) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " is not in " << text;
 }
 
+TEST_F(ExportTest, FirefoxCategoriesAreOfTheLayersThatOccur) {
+  const auto of = [](std::int64_t ts, const char* layer) {
+    ExportEvent event;
+    event.ts = ts;
+    event.dur = 1;
+    event.host = "vm";
+    event.pid = event.tid = 7;
+    event.layer = layer;
+    event.name = "call";
+    return event;
+  };
+  FakeStream stream;
+  stream.event_rows = {of(0, "posix"), of(10, "of tomorrow"), of(20, "app"), of(30, "posix")};
+  const std::string text = exported("firefox", stream);
+  const auto category = [](const char* name, const char* colour) {
+    return std::string(R"({"name":")") + name + R"(","color":")" + colour +
+           R"(","subcategories":["Other"]})";
+  };
+  EXPECT_NE(text.find(R"("categories":[)" + category("other", "grey") + ',' +
+                      category("posix", "orange") + ',' + category("app", "blue") + ']'),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find(R"("category":[1,0,2,1])"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace fathom::render

@@ -12,15 +12,6 @@
 namespace fathom::render {
 namespace {
 
-// A category for each layer that has a colour, behind one for all others.
-std::vector<std::pair<std::string_view, std::string_view>> layer_colours() {
-  std::vector<std::pair<std::string_view, std::string_view>> colours = {{"other", "grey"}};
-  for (const analysis::LayerDef& layer : analysis::kLayers) {
-    if (!layer.colour.empty()) colours.emplace_back(layer.name, layer.colour);
-  }
-  return colours;
-}
-
 // "name":[…] of `count` items that a function appends.
 Status write_column(SinkBuffer& out, std::string_view name, std::size_t count,
                     const std::function<void(std::string&, std::size_t)>& item) {
@@ -39,6 +30,7 @@ std::function<void(std::string&, std::size_t)> always(std::string_view text) {
   return [text](std::string& out, std::size_t) { out += text; };
 }
 
+// The format wants each table's number of rows as its last field.
 void write_length(SinkBuffer& out, std::size_t length) {
   out.text() += "\"length\":";
   append_number(out.text(), static_cast<std::int64_t>(length));
@@ -55,25 +47,33 @@ Status move_column(SinkBuffer& out, std::string_view name, ArraySpill& column) {
 
 }  // namespace
 
-std::size_t FirefoxThread::category_of(std::string_view layer) {
-  static const auto kColours = layer_colours();
-  const auto found = std::ranges::find(kColours, layer, [](const auto& one) { return one.first; });
-  return found == kColours.end() ? 0 : static_cast<std::size_t>(found - kColours.begin());
+std::size_t FirefoxCategories::of(std::string_view layer) {
+  const analysis::LayerDef* const def = analysis::find_layer(layer);
+  if (def == nullptr || def->colour.empty()) return 0;
+  const auto at = static_cast<std::size_t>(std::ranges::find(layers_, def) - layers_.begin());
+  if (at == layers_.size()) layers_.push_back(def);
+  return at + 1;
 }
 
-std::string FirefoxThread::categories() {
+std::string FirefoxCategories::json() const {
   std::string out = "[";
-  for (const auto& [layer, colour] : layer_colours()) {
-    if (out.size() > 1) out += ',';
+  const auto add = [&](std::string_view name, std::string_view colour) {
     out += "{\"name\":";
-    append_quoted(out, layer);
+    append_quoted(out, name);
     out += ",\"color\":";
     append_quoted(out, colour);
     out += ",\"subcategories\":[\"Other\"]}";
+  };
+  add("other", "grey");
+  for (const analysis::LayerDef* layer : layers_) {
+    out += ',';
+    add(layer->name, layer->colour);
   }
   return out + "]";
 }
 
+// Markers say of which type they are; what the viewer shows of a type stands here, once for the
+// file.
 std::string FirefoxThread::marker_schema() {
   constexpr std::pair<std::string_view, std::string_view> kFields[] = {
       {"layer", "string"},   {"category", "string"}, {"file", "file-path"},
@@ -96,6 +96,7 @@ std::string FirefoxThread::marker_schema() {
   return out + "]}]";
 }
 
+// Each text once for a thread, named by its number: that is how the format has them.
 std::int64_t FirefoxThread::text(const std::string& text) {
   const auto [found, is_new] =
       text_ids_.try_emplace(text, static_cast<std::int64_t>(texts_.size()));
@@ -141,7 +142,7 @@ void FirefoxThread::add_data(std::string& out, const ExportEvent& event) {
   out += '}';
 }
 
-Status FirefoxThread::add_marker(const ExportEvent& event) {
+Status FirefoxThread::add_marker(const ExportEvent& event, std::size_t category) {
   append_number(marker_names_.item(), text(std::string(event.name)));
   append_ms(marker_starts_.item(), event.ts);
   if (event.dur > 0) {
@@ -150,7 +151,7 @@ Status FirefoxThread::add_marker(const ExportEvent& event) {
     marker_ends_.item() += "null";
   }
   marker_phases_.item() += event.dur > 0 ? '1' : '0';  // interval, instant
-  append_number(marker_categories_.item(), static_cast<std::int64_t>(category_of(event.layer)));
+  append_number(marker_categories_.item(), static_cast<std::int64_t>(category));
   add_data(marker_data_.item(), event);
   for (ArraySpill* column : {&marker_names_, &marker_starts_, &marker_ends_, &marker_phases_,
                              &marker_categories_, &marker_data_})
@@ -245,6 +246,8 @@ Status FirefoxThread::write_functions(SinkBuffer& out) {
   return {};
 }
 
+// "GeckoMain" is the name by which the viewer finds a process's main thread. Fields that mean
+// nothing here are there all the same: it refuses a thread that lacks one.
 Status FirefoxThread::move_to(SinkBuffer& out, const FirefoxNames& names) {
   const bool main = names.pid.has_value() && names.pid == names.tid;
   out.text() += '{';

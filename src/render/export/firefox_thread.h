@@ -26,6 +26,17 @@ struct FirefoxNames {
   std::int64_t shown_pid = 0;  // shown_pids.h
 };
 
+// The layers that occur, in the order in which they do, behind one category for those that have no
+// colour.
+class FirefoxCategories {
+ public:
+  std::size_t of(std::string_view layer);  // its index in json()
+  [[nodiscard]] std::string json() const;
+
+ private:
+  std::vector<const analysis::LayerDef*> layers_;
+};
+
 // One thread at a time. Errors are those of the temporary files (text_spill.h) and of the sink.
 class FirefoxThread {
  public:
@@ -38,15 +49,12 @@ class FirefoxThread {
 
   // `weight` as the thread's samples count: ns of calls, or what a sample weighs.
   Status add_sample(std::int64_t ts, std::uint32_t stack, std::int64_t weight, bool is_time);
-  Status add_marker(const ExportEvent& event);
+  Status add_marker(const ExportEvent& event, std::size_t category);  // of FirefoxCategories
 
   [[nodiscard]] bool empty() const { return times_.size() == 0 && marker_names_.size() == 0; }
   // The JSON object; the thread is empty afterwards.
   Status move_to(SinkBuffer& out, const FirefoxNames& names);
 
-  // Index of a layer in categories(): what the profile's meta object lists.
-  static std::size_t category_of(std::string_view layer);
-  static std::string categories();
   static std::string marker_schema();
 
  private:

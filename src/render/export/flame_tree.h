@@ -30,6 +30,7 @@ struct FlameName {
   FlameKind kind = FlameKind::kGroup;
 };
 
+// A plain value: laid out by flame_layout.h, drawn by flame_svg.h and by formats of other tools.
 struct FlameTree {
   std::vector<FlameName> names;
   StackSums stacks;  // frames are numbers of names

@@ -66,6 +66,7 @@ class CallTree {
                 is_time_ ? static_cast<double>(value) / kNsPerSecond : static_cast<double>(value));
   }
 
+  // Times in seconds, as Hatchet's own readers give them.
   void begin(std::string& out, std::uint32_t node) const {
     const bool is_root = node == StackTree::kRoot;
     out += "{\"frame\":{";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The name of the page as a file. It holds what the server's routes answer, so it is written above:
-// serve/page_file.h.
+// serve/page/page_file.h.
 #include "render/export/exporter.h"
 
 namespace fathom::render {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Style and script of our pages, and the parts that they have in common.
+// Style and script of our pages, and the parts that they have in common. A page stands alone: it
+// asks for nothing, and its policy forbids it to (default-src 'none'). Without the script
+// everything is there; with it, tables sort and colours change.
 #include "render/export/html_page.h"
 
 #include "render/export/html_charts.h"
@@ -127,8 +129,11 @@ std::string page_facts(const std::vector<std::pair<std::string, std::string>>& f
 
 std::string page_section(const PageSection& section, std::int64_t wall_ns) {
   const std::string id = html_text(snake_case(section.table.title));
-  return "<section id=\"" + id + "\" aria-labelledby=\"" + id + "-h\"><h2 id=\"" + id + "-h\">" +
-         html_text(section.table.title) + "</h2>" + drawn(section, wall_ns) + "</section>\n";
+  std::string out = "<section id=\"" + id + "\" aria-labelledby=\"" + id + "-h\"><h2 id=\"" + id +
+                    "-h\">" + html_text(section.table.title) + "</h2>" + drawn(section, wall_ns);
+  for (const std::string& note : section.notes)
+    out += "<p class=\"note\">" + html_text(note) + "</p>";
+  return out + "</section>\n";
 }
 
 }  // namespace fathom::render

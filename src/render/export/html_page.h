@@ -21,6 +21,7 @@ struct PageSection {
   };
   Table table;
   Shape shape = Shape::kTable;
+  std::vector<std::string> notes = {};  // below the table and its own note, a line each
 };
 
 // In this order; sections as many as there are.

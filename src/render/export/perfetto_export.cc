@@ -57,6 +57,8 @@ struct Lane {
   std::vector<std::int64_t> ends;  // of open slices, outermost first
 };
 
+// Writes packet by packet and keeps only tracks, names and what is open in the current thread.
+// Descriptors go out before the first event of their track.
 class PerfettoWriter {
  public:
   PerfettoWriter(ByteSink& sink, std::int64_t start_ns)

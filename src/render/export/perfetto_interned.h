@@ -12,6 +12,7 @@
 
 namespace fathom::render {
 
+// Numbers hold for one sequence of packets and begin at 1: 0 means "none" to readers.
 class Interned {
  public:
   // `list` is the field of InternedData that holds them.

@@ -36,6 +36,8 @@ constexpr std::uint32_t kCleared = 1, kNeedsState = 2;  // sequence_flags
 
 }  // namespace
 
+// What an id means holds for one sequence from its first packet on; state is cleared there, so that
+// a file that was put together of others stays readable.
 class PerfettoSamples::Sequence {
  public:
   Sequence(std::uint32_t id, std::string_view event) : id_(id), event_(event) {}

@@ -13,6 +13,8 @@
 
 namespace fathom::render {
 
+// Owns what its sequences have interned. Names go out before the first sample that needs them, so
+// packets must be written in the order in which they were made. One thread.
 class PerfettoSamples {
  public:
   // Times are those of the recording plus `start_ns`; sequences are numbered from `first_sequence`.

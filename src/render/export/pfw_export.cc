@@ -37,6 +37,8 @@ struct HashOfText {
 };
 using Hashes = std::unordered_map<std::string, std::string, HashOfText, std::equal_to<>>;
 
+// Processes and threads first: their names are lines of metadata, which readers want before what
+// they name.
 class PfwWriter {
  public:
   PfwWriter(ByteSink& sink, std::int64_t start_ns) : buffer_(sink), start_ns_(start_ns) {}

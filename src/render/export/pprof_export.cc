@@ -47,6 +47,8 @@ class StringTable {
   std::vector<std::string> texts_;
 };
 
+// Samples go out at once; strings and functions at the end, where all are known: readers take
+// fields in any order.
 class PprofWriter {
  public:
   PprofWriter(ByteSink& sink, const StackProfile& profile) : buffer_(sink), profile_(profile) {}

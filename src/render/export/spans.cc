@@ -27,6 +27,8 @@ bool is_over(const Span& span, const ExportEvent& event) {
   return span.depth < 0 || event.depth.value_or(-1) <= span.depth;
 }
 
+// Events come with begin and length, listeners want begins and ends in order: an end is told when
+// the next event shows that it has passed.
 class Walker {
  public:
   explicit Walker(SpanListener& listener) : listener_(listener) {}
@@ -59,6 +61,8 @@ class Walker {
   }
 
  private:
+  // The first lane whose innermost open span holds the whole event: what reaches beyond it does not
+  // nest.
   std::size_t lane_for(const ExportEvent& event) {
     std::size_t lane = 0;
     while (lane < lanes_.size() && !lanes_[lane].empty() &&

@@ -19,6 +19,8 @@ namespace {
 
 constexpr char kSchema[] = "https://www.speedscope.app/file-format-schema.json";
 
+// Events come thread by thread; a profile is written when its thread has ended, since its begin and
+// end stand before its events. Until then they are spilled to a file.
 class SpeedscopeWriter : public SpanListener {
  public:
   explicit SpeedscopeWriter(ByteSink& sink) : buffer_(sink) {}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Interns frames and stacks for flame graphs and profile formats, so that memory grows with
-// distinct stacks and not with events.
+// distinct stacks and not with events. Calls come as begins and ends in order of time, and what is
+// open is the stack; samples bring their stacks along.
 #include "render/export/stacks.h"
 
 #include <algorithm>
@@ -11,7 +12,8 @@
 namespace fathom::render {
 namespace {
 
-// Self times of calls into the tree of their process.
+// Self times of calls into the tree of their process. A process that became another program has a
+// tree for each: a call that was open across the exec belongs to the first.
 class CallSums : public SpanListener {
  public:
   explicit CallSums(StackProfile& profile) : profile_(profile) {}

@@ -53,6 +53,8 @@ struct FrameInfo {
   std::string module = {};
 };
 
+// Numbers from 0, in the order in which functions came. The same name in another module, or on
+// another line, is another frame.
 class FrameTable {
  public:
   std::uint32_t id(const ExportEvent& event);
@@ -65,6 +67,7 @@ class FrameTable {
   std::vector<FrameInfo> frames_;
 };
 
+// What has a profile of its own: formats of stacks know one program and one unit each.
 struct ProfileKey {
   std::string host;
   std::int64_t pid = -1;

@@ -29,6 +29,7 @@ struct TauFrame {
   std::string name, group;
 };
 
+// What a file of its own is made of.
 struct TauThread {
   std::string host;
   std::int64_t pid = -1;

@@ -13,8 +13,9 @@
 
 #include "analysis/testing/sample_recording.h"
 #include "base/files.h"
-#include "serve/named_recordings.h"
-#include "serve/routes.h"
+#include "serve/page/export_route.h"
+#include "serve/recordings/named_recordings.h"
+#include "serve/routes/routes.h"
 
 namespace fathom::serve {
 
@@ -27,6 +28,7 @@ class PageSite {
     admission.cookie = "fathom-1";
     router_.admit(std::move(admission));
     add_page_data_routes(router_, {&recordings_, &cards_, &looks_, "view"});
+    add_export_route(router_, recordings_);
     add_page_routes(router_, files_);
     add_description_route(router_);
   }

@@ -12,9 +12,10 @@
 
 #include "base/files.h"
 #include "fleet/testing/memory_store.h"
-#include "serve/named_recordings.h"
-#include "serve/routes.h"
-#include "serve/tokens.h"
+#include "serve/http/tokens.h"
+#include "serve/page/export_route.h"
+#include "serve/recordings/named_recordings.h"
+#include "serve/routes/routes.h"
 
 namespace fathom::serve {
 
@@ -67,6 +68,7 @@ class Site {
     recordings_ = std::move(*recordings);
     add_recording_routes(router_, *recordings_);
     add_page_data_routes(router_, {&open_recordings_, &cards_, &looks_, "server"});
+    add_export_route(router_, open_recordings_);
     add_page_routes(router_, files_);
   }
 

@@ -50,8 +50,8 @@ std::string layers_of(const std::string& asked) {
   return std::string(words);
 }
 
-// Who is recorded.
-struct Whom {
+// What `fathom attach` was pointed at: some processes, or one container.
+struct AttachTarget {
   std::vector<RunningProcess> processes;
   std::optional<ControlGroup> group;  // of a container: then the process is its first
 
@@ -74,20 +74,20 @@ struct Whom {
 };
 
 // Of a container its first process stands for all: its command line is the application's.
-Result<Whom> find_whom(const AttachOptions& options) {
-  Whom whom;
+Result<AttachTarget> find_target(const AttachOptions& options) {
+  AttachTarget target;
   if (options.container.empty()) {
-    FATHOM_ASSIGN(whom.processes, open_processes(options.processes));
-    return whom;
+    FATHOM_ASSIGN(target.processes, open_processes(options.processes));
+    return target;
   }
   FATHOM_ASSIGN(const std::string path, find_container_group(options.container));
-  FATHOM_ASSIGN(whom.group, find_control_group(path));
+  FATHOM_ASSIGN(target.group, find_control_group(path));
   FATHOM_ASSIGN(const std::string members, read_file(join_path(path, "cgroup.procs")));
   const Result<std::int64_t> first = parse_int(split(members, '\n').front());
   if (!first)
     return Error{Code::kNotFound, "no process of container " + options.container + " is left", ""};
-  FATHOM_ASSIGN(whom.processes, open_processes({static_cast<pid_t>(*first)}));
-  return whom;
+  FATHOM_ASSIGN(target.processes, open_processes({static_cast<pid_t>(*first)}));
+  return target;
 }
 
 Result<LayerPlan> plan_attach(const AttachOptions& options) {
@@ -108,17 +108,18 @@ Result<LayerPlan> plan_attach(const AttachOptions& options) {
 }
 
 Result<std::unique_ptr<WatchRecording>> begin_recording(const AttachOptions& options,
-                                                        const LayerPlan& plan, const Whom& whom) {
+                                                        const LayerPlan& plan,
+                                                        const AttachTarget& target) {
   FATHOM_ASSIGN(const Fd gate, hold_place(options.output));
   WatchRecordingSpec spec;
   FATHOM_ASSIGN(spec.directory, make_place(options.output, options.force, "attach"));
   spec.origin = "attach";
-  if (whom.group) spec.facts[trace::kContainerFact] = options.container;
-  spec.command = whom.processes.front().command();
+  if (target.group) spec.facts[trace::kContainerFact] = options.container;
+  spec.command = target.processes.front().command();
   if (options.no_command) {
     spec.command.resize(1);
   } else {
-    spec.environment = whom.processes.front().environment();
+    spec.environment = target.processes.front().environment();
   }
   spec.layers = plan.states;
   Result<std::unique_ptr<WatchRecording>> begun = [&] {
@@ -132,11 +133,11 @@ Result<std::unique_ptr<WatchRecording>> begin_recording(const AttachOptions& opt
 
 class Attached {
  public:
-  Attached(const AttachOptions& options, const RunHooks& hooks, Whom whom,
+  Attached(const AttachOptions& options, const RunHooks& hooks, AttachTarget target,
            std::unique_ptr<WatchRecording> recording, SignalQueue& signals)
       : options_(options),
         hooks_(hooks),
-        whom_(std::move(whom)),
+        target_(std::move(target)),
         recording_(std::move(recording)),
         signals_(signals) {}
 
@@ -152,7 +153,7 @@ class Attached {
 
   const AttachOptions& options_;
   const RunHooks& hooks_;
-  Whom whom_;
+  AttachTarget target_;
   std::unique_ptr<WatchRecording> recording_;
   SignalQueue& signals_;
   HostSources hosts_;
@@ -174,10 +175,10 @@ sources::SourceContext Attached::context(const LayerPlan& plan) const {
 
 Status Attached::begin(const LayerPlan& plan) {
   trace::Manifest& manifest = recording_->pump().packer().manifest();
-  manifest.pid = whom_.processes.front().pid();
+  manifest.pid = target_.processes.front().pid();
   FATHOM_TRY(hosts_.prepare(plan.hosts, context(plan)));
   hosts_.start(context(plan), manifest);
-  for (const sources::Choice& choice : whom_.choices()) FATHOM_TRY(hosts_.join(choice));
+  for (const sources::Choice& choice : target_.choices()) FATHOM_TRY(hosts_.join(choice));
   recording_->pump().start(hosts_.pointers());
   begun_ns_ = now_monotonic_ns();
   trace::remember_newest(recording_->directory());
@@ -191,7 +192,7 @@ std::int64_t Attached::left_ns() const {
 }
 
 void Attached::wait() {
-  for (std::int64_t left = left_ns(); left > 0 && !whom_.have_all_ended(); left = left_ns()) {
+  for (std::int64_t left = left_ns(); left > 0 && !target_.have_all_ended(); left = left_ns()) {
     if (signals_.told_to_end(static_cast<int>(std::min(kTickMs, left / kMsNs + 1)))) return;
     if (hooks_.live)
       hooks_.live({.elapsed_ns = now_monotonic_ns() - recording_->start_ns(),
@@ -241,13 +242,13 @@ RunOutcome Attached::record() {
 }  // namespace
 
 Result<RunOutcome> attach(const AttachOptions& options, const RunHooks& hooks) {
-  FATHOM_ASSIGN(Whom whom, find_whom(options));
+  FATHOM_ASSIGN(AttachTarget target, find_target(options));
   FATHOM_TRY(check_place(options.output, options.force));
   FATHOM_ASSIGN(const LayerPlan plan, plan_attach(options));
   FATHOM_ASSIGN(SignalQueue signals, SignalQueue::open());
-  FATHOM_ASSIGN(std::unique_ptr<WatchRecording> recording, begin_recording(options, plan, whom));
+  FATHOM_ASSIGN(std::unique_ptr<WatchRecording> recording, begin_recording(options, plan, target));
   const std::string directory = recording->directory();
-  Attached attached(options, hooks, std::move(whom), std::move(recording), signals);
+  Attached attached(options, hooks, std::move(target), std::move(recording), signals);
   if (Status begun = attached.begin(plan); !begun) {
     (void)remove_tree(directory).has_value();
     return std::move(begun).error();

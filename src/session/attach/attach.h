@@ -16,6 +16,7 @@ namespace fathom::session {
 
 inline constexpr char kAttachLayers[] = "cpu,resource";  // where nobody names any
 
+// What is to be recorded of which processes, and for how long.
 struct AttachOptions {
   std::vector<pid_t> processes;  // at least one, or
   std::string container;         // a container's id: all processes of its control group

@@ -12,6 +12,8 @@
 
 namespace fathom::session {
 
+// Owns a pidfd. What the process is asked later may fail, since it may end at any time: then there
+// is nothing, and no Error.
 class RunningProcess {
  public:
   // kNotFound: there is none, or it has ended and waits for its parent; kInvalid: a thread, or

@@ -29,6 +29,7 @@
 namespace fathom::session {
 namespace {
 
+// Anybody on this machine may knock: each of these bounds what that costs.
 constexpr int kWaiting = 128;             // who have not been let in yet
 constexpr std::size_t kMostCallers = 64;  // who were let in; others make room
 constexpr std::int64_t kPatienceNs = 2'000'000'000;
@@ -54,6 +55,8 @@ bool same_secret(const char* shown, std::string_view known) {
   return difference == 0;
 }
 
+// A descriptor goes with it, if there is one. Nobody who asked is waited for: a full socket is his
+// loss.
 bool send_reply(int line, const fathom_broker_reply& reply, int fd) {
   iovec piece{const_cast<fathom_broker_reply*>(&reply), sizeof reply};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
@@ -72,6 +75,7 @@ bool send_reply(int line, const fathom_broker_reply& reply, int fd) {
   return ::sendmsg(line, &message, MSG_NOSIGNAL | MSG_DONTWAIT) > 0;
 }
 
+// As the kernel saw the caller when it connected, in our numbers: it cannot be made up.
 std::int32_t peer_of(int line) {
   ucred who{};
   socklen_t size = sizeof who;
@@ -83,6 +87,8 @@ std::int32_t peer_of(int line) {
 Result<std::unique_ptr<Broker>> Broker::open(const std::string& directory,
                                              const std::optional<Door>& door) {
   std::unique_ptr<Broker> broker(new Broker);
+  // Three words: where to knock, what proves the caller, and what proves us to it. A program that
+  // got hold of the socket's name alone learns nothing, and can play neither side.
   broker->name_ = random_id();
   broker->ask_ = random_id();
   broker->answer_ = random_id();
@@ -177,6 +183,7 @@ void Broker::accept_some(int door) {
       if (errno != EAGAIN && errno != EINTR) ::usleep(kMoment);  // out of descriptors
       return;
     }
+    // The oldest: whoever holds a place and asks nothing must not keep others out.
     if (callers_.size() == kMostCallers) callers_.erase(callers_.begin());
     callers_.push_back({std::move(line), now_monotonic_ns(), {}});
   }
@@ -201,6 +208,7 @@ Broker::Reply Broker::answer(std::span<const std::byte> packet, Caller& caller) 
   reply.head.magic = FATHOM_BROKER_MAGIC;
   reply.head.version = FATHOM_BROKER_VERSION;
   std::memcpy(reply.head.answer, answer_.data(), FATHOM_BROKER_WORD);
+  // It is one of ours, of another version: it is told so by an answer that grants nothing.
   if (request.version != FATHOM_BROKER_VERSION) return reply;
   bool granted = false;
   if (request.verb == FATHOM_BROKER_JOIN) {
@@ -227,12 +235,15 @@ bool Broker::tell_numbers(const fathom_broker_request& request, Caller& caller, 
   const std::int32_t pid = peer_of(caller.line.get());
   if (pid <= 0) return false;
   reply.head.pid = static_cast<std::uint32_t>(pid);
+  // The process alone is asked for.
   if (request.segments == 0) return true;
   if (!caller.mark.valid()) {
     caller.mark = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     reply.fd = Fd(::fcntl(caller.mark.get(), F_DUPFD_CLOEXEC, 0));
     return reply.fd.valid();
   }
+  // The thread has made itself the owner of the mark (F_SETOWN_EX): the kernel shows us who that
+  // is, by the number that it has here.
   f_owner_ex owner{};
   if (::fcntl(caller.mark.get(), F_GETOWN_EX, &owner) == 0 && owner.type == F_OWNER_TID &&
       owner.pid > 0)
@@ -252,6 +263,7 @@ bool Broker::keep_schema(std::uint64_t hash, std::string_view text) const {
   if (text.empty() || text.size() > FATHOM_BROKER_LARGEST_SCHEMA || trace::fnv1a(text) != hash)
     return false;
   const std::string name = schema_name(hash);
+  // Never half a schema under its own name: others read it as soon as it is there.
   const std::string draft = name + "." + std::to_string(::getpid());
   const Fd file(
       ::openat(spool_.get(), draft.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, kPrivate));
@@ -268,6 +280,8 @@ bool Broker::keep_schema(std::uint64_t hash, std::string_view text) const {
 }
 
 // False where there is no header any more.
+// Opened and mapped for the moment: somebody may remove or exchange it, and the new one is the
+// run's then.
 bool Broker::change_header(const std::function<bool(fathom_run_header&)>& change) const {
   const Fd file(::openat(spool_.get(), FATHOM_RUN_FILE, O_RDWR | O_NOFOLLOW | O_CLOEXEC));
   struct stat facts {};
@@ -281,6 +295,8 @@ bool Broker::change_header(const std::function<bool(fathom_run_header&)>& change
   return changed;
 }
 
+// Room is booked before the file is made, and given back where that fails: of several who ask at
+// once none gets what the other has.
 bool Broker::book(std::int64_t bytes) const {
   return change_header([&](fathom_run_header& header) {
     const auto change = static_cast<std::uint64_t>(bytes);
@@ -312,6 +328,7 @@ Fd Broker::make_pool(const fathom_broker_request& request, std::int32_t pid) con
                            std::to_string(request.serial) + FATHOM_POOL_SUFFIX;
   if (!book(bytes)) return {};
   Fd file(::openat(spool_.get(), name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, kPrivate));
+  // All of its bytes now: a disk that is full later would end the program with SIGBUS.
   if (file.valid() && ::fchmod(file.get(), kPrivate) == 0 &&
       ::posix_fallocate(file.get(), 0, bytes) == 0)
     return file;

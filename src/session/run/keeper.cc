@@ -19,6 +19,7 @@ namespace {
 
 constexpr int kTickMs = 100;
 
+// A shell that waits for the program, or reads its output to the end, must not wait for us.
 void leave_caller() {
   ::setsid();
   (void)!::chdir("/");
@@ -45,6 +46,7 @@ void wait_for(const Fd& ready) {
   pump.stop();
   hosts.tell(pump.packer().manifest());
   const Result<trace::FinishResult> finished = pump.packer().finish();
+  // Without the destructors of what is the parent's.
   ::_exit(finished ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Everything that the child needs is made before fork, since nothing may be allocated between fork
-// and exec in a process with threads.
+// Starts the program behind a gate: the child waits until all that records it is there, and reports
+// through a second pipe whether exec worked, which closes that pipe without a word. Everything that
+// the child needs is made before fork, since nothing may be allocated between fork and exec in a
+// process with threads.
 #include "session/run/program.h"
 
 #include <fcntl.h>
@@ -18,6 +20,7 @@
 namespace fathom::session {
 namespace {
 
+// What a path is as a program.
 enum class Fit { kNothing, kUnusable, kRuns };
 
 Fit fit_of(const std::string& path) {
@@ -66,6 +69,7 @@ struct Prepared {
   do {
     got = read(go, &word, 1);
   } while (got < 0 && errno == EINTR);
+  // The recorder gave up, or died: the program never begins.
   if (got != 1) _exit(127);
   signals.restore_in_child();
   execve(prepared.path.c_str(), prepared.argv.data(), prepared.envp.data());
@@ -115,6 +119,7 @@ Result<std::string> find_program(const std::string& word, const std::string& pat
     const std::string candidate = from_folder(join_path(place.empty() ? "." : place, word));
     const Fit fit = fit_of(candidate);
     if (fit == Fit::kRuns) return candidate;
+    // As a shell: what may not be run is passed over, and told of only if nothing else is found.
     if (fit == Fit::kUnusable && unusable.empty()) unusable = candidate;
   }
   return unusable.empty() ? not_found(word) : not_runnable(unusable);

@@ -25,6 +25,7 @@ Result<std::string> find_program(const std::string& word, const std::string& pat
 // 127 or 126 for an error of find_program or start_program.
 [[nodiscard]] int shell_status(const Error& error);
 
+// A program that is about to be started; its path was found (find_program).
 struct ProgramSpec {
   std::string path;                      // as find_program gave it
   std::vector<std::string> words;        // argv

@@ -448,12 +448,52 @@ RunOutcome record(const Prepared& prepared, const sources::SourceContext& contex
   outcome.exit_status = ending.status;
   outcome.signal = ending.signal;
   if (prepared.broker) prepared.broker->stop();
-  signals.told_to_end();  // what waits came before the program ended, and was meant for it
+  signals.drop_waiting();  // they came before the program ended, and were meant for it
   const Recorder recorder{signals, hosts, pump, hooks};
   attempt(outcome, [&] { complete(prepared, context, end, recorder, outcome); });
   signals.release();
   return outcome;
 }
+
+// What sources are told. The program is not there yet: its pid comes when it waits at its gate.
+sources::SourceContext context_of(const Prepared& prepared, const RunOptions& options) {
+  return {.directory = prepared.directory,
+          .root_pid = 0,
+          .start_monotonic_ns = static_cast<std::int64_t>(prepared.header.start_monotonic_ns),
+          .hz = options.hz,
+          .layers = prepared.plan.layers,
+          .sample_hz = options.sample_hz,
+          .sample_event = options.sample_event,
+          .count = options.count,
+          .count_interval_ns = options.count_interval_ns,
+          .interval_ns = options.interval_ns,
+          .detail = options.detail,
+          .functions = options.functions,
+          .returns = options.returns,
+          .program = prepared.program,
+          .categories = options.categories,
+          .filters = options.filters,
+          .ring_bytes = options.ring_bytes,
+          .rows = options.rows,
+          .no_command = options.no_command,
+          .files = prepared.files};
+}
+
+// A directory that holds no recording before its program has started. Until keep() is called, it
+// is removed with whatever lies in it when this goes away.
+class UnstartedRecording {
+ public:
+  explicit UnstartedRecording(const std::string& directory) : directory_(&directory) {}
+  UnstartedRecording(const UnstartedRecording&) = delete;
+  UnstartedRecording& operator=(const UnstartedRecording&) = delete;
+  ~UnstartedRecording() {
+    if (directory_ != nullptr) (void)remove_tree(*directory_).has_value();
+  }
+  void keep() { directory_ = nullptr; }
+
+ private:
+  const std::string* directory_;  // nullptr: it is kept
+};
 
 }  // namespace
 
@@ -468,43 +508,17 @@ Result<RunOutcome> run(const RunOptions& options, const RunHooks& hooks) {
   Result<trace::Packer> packer = open_recording(prepared, options);
   gate.reset();
   Result<SignalQueue> signals = SignalQueue::open();
-  if (!packer || !signals) {
-    (void)remove_tree(prepared.directory).has_value();
-    return packer ? std::move(signals).error() : std::move(packer).error();
-  }
+  UnstartedRecording unstarted(prepared.directory);
+  if (!packer) return std::move(packer).error();
+  if (!signals) return std::move(signals).error();
   open_broker(prepared);
-  sources::SourceContext context{
-      .directory = prepared.directory,
-      .root_pid = 0,
-      .start_monotonic_ns = static_cast<std::int64_t>(prepared.header.start_monotonic_ns),
-      .hz = options.hz,
-      .layers = prepared.plan.layers,
-      .sample_hz = options.sample_hz,
-      .sample_event = options.sample_event,
-      .count = options.count,
-      .count_interval_ns = options.count_interval_ns,
-      .interval_ns = options.interval_ns,
-      .detail = options.detail,
-      .functions = options.functions,
-      .returns = options.returns,
-      .program = prepared.program,
-      .categories = options.categories,
-      .filters = options.filters,
-      .ring_bytes = options.ring_bytes,
-      .rows = options.rows,
-      .no_command = options.no_command,
-      .files = prepared.files};
+  sources::SourceContext context = context_of(prepared, options);
   HostSources hosts;
-  if (Status ready = hosts.prepare(prepared.plan.hosts, context); !ready) {
-    (void)remove_tree(prepared.directory).has_value();
-    return std::move(ready).error();
-  }
+  FATHOM_TRY(hosts.prepare(prepared.plan.hosts, context));
   const Result<pid_t> program = start_program(program_spec(prepared, options), *signals,
                                               [&](pid_t child) { return hosts.adopt(child); });
-  if (!program) {
-    (void)remove_tree(prepared.directory).has_value();
-    return not_started(program.error());
-  }
+  if (!program) return not_started(program.error());
+  unstarted.keep();
   context.root_pid = *program;
   trace::remember_newest(prepared.directory);
   Pump pump(std::move(packer).value(), prepared.directory);

@@ -21,6 +21,7 @@
 
 namespace fathom::session {
 
+// What the user asked for. Checked by run() before anything is made.
 struct RunOptions {
   std::vector<std::string> command;  // at least one word
   std::string output;                // directory; "": named after program and time
@@ -50,6 +51,8 @@ struct RunOptions {
   bool no_command = false;                   // of programs, neither arguments nor environment
 };
 
+// What the program did and what became of its recording: two things, either of which may fail
+// alone.
 struct RunOutcome {
   int exit_status = 0;               // the program's; 126 or 127 when it could not be started
   int signal = 0;                    // that ended the program; 0: none
@@ -60,6 +63,7 @@ struct RunOutcome {
   std::optional<Error> rows_trouble;  // why RunHooks::rows has not got all of them
 };
 
+// How the recording goes while the program runs.
 struct LiveState {
   std::int64_t elapsed_ns = 0;
   Flow flow;
@@ -72,6 +76,7 @@ struct Ended {
   const trace::Strings& strings;  // of the totals
 };
 
+// How far packing is.
 struct PackingState {
   std::uint64_t packed = 0;  // events
   std::uint64_t all = 0;

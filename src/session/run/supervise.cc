@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The half of program.h that deals with a program that runs: signals, stopping, its end.
+// The half of program.h that deals with a program that runs: signals that come to us are passed on
+// to it, job control stops us when it stops, and its end is seen before it is reaped, so that /proc
+// can still be read.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>

@@ -115,6 +115,7 @@ Result<Measured> measure(const Measurement& wanted, SignalQueue& signals) {
   FATHOM_ASSIGN(const pid_t program, start_program(spec, signals, before));
   const std::int64_t end_ns = supervise(program, signals, [] {});
   Measured measured;
+  // Before it is reaped: its file in /proc goes with it.
   measured.io = io_of(program);
   const Ending ending = reap(program);
   measured.exit = ending.status;

@@ -32,6 +32,7 @@ struct Tally {
   std::uint64_t involuntary_switches = 0;
 };
 
+// What one run took.
 struct Measured {
   std::optional<int> exit;  // 128 + N by signal N; none: it is not our child
   int signal = 0;           // N; 0: none
@@ -45,6 +46,7 @@ struct Measured {
   std::vector<perf::Count> events;
 };
 
+// What is to be run and counted.
 struct Measurement {
   std::vector<std::string> words;  // the program and its arguments
   std::vector<perf::EventGroup> events;

@@ -12,6 +12,7 @@
 
 namespace fathom::session {
 
+// What of the machine may have disturbed a measurement. What it does not tell is left out.
 struct Noise {
   std::string governor;         // of the CPUs' frequency; "": none can be chosen here
   double load = 0;              // processes that wanted a core, when measuring began

@@ -15,6 +15,7 @@
 
 namespace fathom::session {
 
+// What is to be measured, and how often.
 struct StatOptions {
   std::vector<std::vector<std::string>> commands;  // at least one, of at least one word
   std::vector<perf::EventGroup> events;
@@ -29,6 +30,7 @@ struct StatOptions {
   std::function<bool(const std::vector<std::vector<Measured>>& runs)> enough = {};
 };
 
+// What came of the series, as far as it went.
 struct StatOutcome {
   std::vector<std::vector<Measured>> runs;  // by command, in the order in which they ran
   // The first status that was not 0; what a shell says where a program could not be started.

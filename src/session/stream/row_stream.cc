@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Serves a run that nobody supervises. Rows that nobody waits for are handed on in larger pieces; a
-// process that asks for its file is served at once.
+// Serves a run that nobody supervises: drains its spool, hands rows on to those who write other
+// tools' files, and ends when nobody is left who could write. Rows that nobody waits for are handed
+// on in larger pieces; a process that asks for its file (an entry "wanted-PID" in the spool) is
+// served at once, since it waits for that.
 #include "session/stream/row_stream.h"
 
 #include <fcntl.h>
@@ -32,6 +34,8 @@
 namespace fathom::session {
 namespace {
 
+// Entries that processes leave in the spool: one wants its file now; one is about to end; PID 1
+// ends, and with it its namespace.
 constexpr char kWanted[] = "wanted-";
 constexpr char kLeaves[] = "leaves-";
 constexpr char kLast[] = "last";

@@ -44,6 +44,7 @@ bool has_controller(const Mount& mount, std::string_view name) {
   return mount.type == "cgroup" && std::ranges::find(with, name) != with.end();
 }
 
+// The inode of its directory is the number that the kernel compares.
 Result<ControlGroup> group_at(const Mount& mount, const std::string& path) {
   struct stat facts {};
   if (::stat(path.c_str(), &facts) != 0) return os_error(errno, "look at " + path);
@@ -72,6 +73,7 @@ Result<std::uint32_t> hierarchy_of(std::string_view type, std::string_view optio
                "name its directory below /sys/fs/cgroup"};
 }
 
+// Where the numbers of groups are: of memory first, then those of other hierarchies.
 std::vector<std::string> resource_hierarchies(std::string_view mountinfo) {
   const std::vector<Mount> mounts = hierarchies_in(mountinfo);
   const auto is_second = [](const Mount& mount) { return mount.type == "cgroup2"; };
@@ -108,6 +110,7 @@ Result<ControlGroup> find_control_group(const std::string& path) {
 }
 
 Result<std::string> find_container_group(const std::string& id) {
+  // As many as docker and podman show.
   constexpr std::size_t kFewest = 12;
   const bool is_number = id.size() >= kFewest && std::ranges::all_of(id, [](char c) {
                            return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
@@ -116,6 +119,7 @@ Result<std::string> find_container_group(const std::string& id) {
     return usage_error("'" + escape_control(id) + "' is not a container's ID",
                        "give its first 12 digits or more, as 'docker ps' shows them");
   for (const Mount& mount : mounted_hierarchies()) {
+    // Hierarchies of systemd alone: BPF programs cannot ask for them.
     if (mount.options.find("name=") != std::string::npos) continue;
     std::error_code failed;
     const auto all = std::filesystem::directory_options::skip_permission_denied;

@@ -11,6 +11,7 @@
 
 namespace fathom::session {
 
+// A group by the numbers that the kernel knows it by, and by its directory.
 struct ControlGroup {
   std::uint32_t hierarchy = 0;  // 0: version 2
   std::uint64_t inode = 0;

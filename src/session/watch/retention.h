@@ -10,12 +10,14 @@
 
 namespace fathom::session {
 
+// A recording that is complete.
 struct KeptRecording {
   std::string path;
   std::uint64_t bytes = 0;
   std::int64_t end_ns = 0;  // realtime
 };
 
+// How much of them stays; 0 is no limit.
 struct Retention {  // 0: no limit
   std::uint64_t bytes = 0;
   std::int64_t age_ns = 0;

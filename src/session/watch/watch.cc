@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The daemon's loop: one thread that polls signals and the socket, turns recordings over and writes
-// its state each second. Recording itself is the pump's work.
+// its state each second. Recording itself is the pump's work, and packing the recording before is
+// another thread's: programs that ask are answered meanwhile. What is not recorded in between (a
+// restart, new settings) is a loss with a reason in the recording that follows.
 #include "session/watch/watch.h"
 
 #include <poll.h>
@@ -36,6 +38,7 @@ constexpr int kTickMs = 100;  // while somebody has not said yet what he wants
 constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr std::int64_t kMsNs = 1'000'000;
 
+// What signals and the socket asked for.
 struct Orders {
   bool end = false;
   bool reload = false;
@@ -66,6 +69,7 @@ Status make_folder(const WatchOptions& options) {
   return options.share ? share_with(path, *options.share) : Status();
 }
 
+// One thread calls everything. The pump's thread shows rows (run_pump), for which seen_ has a lock.
 class Daemon {
  public:
   Daemon(WatchOptions options, const WatchHooks& hooks, WatchServer server, SignalQueue signals)
@@ -241,6 +245,7 @@ Status Daemon::begin(LayerPlan plan) {
   plan_ = std::move(plan);
   FATHOM_TRY(options_.rolls ? make_folder(options_) : check_place(options_.output, false));
   FATHOM_TRY(begin_stretch(0));
+  // Times of live rows count from the first recording, whichever they are in.
   first_start_ns_ = recording_->start_ns();
   const Status begun = [&]() -> Status {
     FATHOM_ASSIGN(hosts_, load(plan_, options_));
@@ -331,6 +336,7 @@ void Daemon::each_second() {
   server_.pulse();
   forget_ended_callers();
   tell_unserved();
+  // A process that moves into a control group does not tell: the group is asked again.
   if (options_.choice.by == By::kGroup) note(hosts_.join(options_.choice));
   note(roll_.save(server_.path(), handed_on()));
   turn_when_due();
@@ -351,6 +357,7 @@ Status Daemon::reload() {
   FATHOM_ASSIGN(const WatchOptions fresh, hooks_.reload());
   FATHOM_TRY(may_replace(options_, fresh));
   FATHOM_ASSIGN(LayerPlan plan, plan_watch(fresh));
+  // All that can be refused comes first: a mistake in the file leaves the daemon as it is.
   FATHOM_ASSIGN(HostSources hosts, load(plan, fresh));
   const WatchState followed = roll_.call(handed_on());
   const std::int64_t stopped = now_monotonic_ns();

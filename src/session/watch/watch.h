@@ -14,6 +14,7 @@
 
 namespace fathom::session {
 
+// What the caller wants to hear of.
 struct WatchHooks {
   std::vector<std::string> command;  // the daemon's own, for the recording
   std::function<void()> ready;       // programs are recorded from now on

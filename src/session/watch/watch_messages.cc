@@ -25,6 +25,7 @@ namespace {
 constexpr int kPatienceMs = 30'000;
 constexpr char kVersions[] = "the program and the daemon must be of one version";
 
+// Other verbs are about whoever asks, or about the daemon.
 bool names_a_process(fathom_watch_verb verb) {
   return verb == FATHOM_WATCH_ATTACH || verb == FATHOM_WATCH_DETACH;
 }
@@ -55,6 +56,7 @@ Result<Fd> connect_to(const std::string& path) {
   if (!fd.valid()) return os_error(errno, "make a socket");
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
     return fd;
+  // A daemon that was killed leaves its socket behind.
   if (errno == ENOENT || errno == ECONNREFUSED) return no_daemon(path);
   return os_error(errno, "connect to the daemon at " + path);
 }
@@ -72,6 +74,7 @@ Result<WatchRequest> parse_watch_request(std::span<const std::byte> packet) {
     return Error{Code::kInvalid, "the request has another version", kVersions};
   if (!is_verb(request.verb)) return Error{Code::kInvalid, "the request is unknown", kVersions};
   const auto verb = static_cast<fathom_watch_verb>(request.verb);
+  // A number where none belongs is refused, too: it may come to mean something.
   if (names_a_process(verb) ? request.pid <= 0 : request.pid != 0)
     return Error{Code::kInvalid, "the request names no process", ""};
   return WatchRequest{verb, request.pid};
@@ -107,9 +110,12 @@ Result<std::string> parse_watch_reply(std::span<const std::byte> packet) {
   return Error{Code::kDenied, escape_invalid_utf8(text), ""};
 }
 
+// By what the kernel says of the caller (SO_PEERCRED), never by what the message says: everybody
+// may have himself recorded, and his own processes; the daemon's user and root may have all.
 Status may_ask(const WatchRequest& request, const ucred& who, uid_t daemon,
                const std::function<Result<uid_t>(pid_t)>& owner_of) {
   const bool is_master = who.uid == 0 || who.uid == daemon;
+  // The kernel gives 0 for a process that our pid namespace does not hold.
   if (who.pid <= 0)
     return Error{Code::kDenied, "the process is in a container that cannot be seen from here", ""};
   if (!names_a_process(request.verb)) {

@@ -16,6 +16,7 @@
 
 namespace fathom::session {
 
+// A request whose fields were checked; whether it may be made is asked next (may_ask).
 struct WatchRequest {
   fathom_watch_verb verb = FATHOM_WATCH_CONNECT;
   pid_t process = 0;  // attach, detach

@@ -16,6 +16,7 @@
 
 namespace fathom::session {
 
+// What a recording of the daemon begins with.
 struct WatchRecordingSpec {
   std::string directory;                 // exists, empty
   std::string origin = "watch";          // as in the manifest

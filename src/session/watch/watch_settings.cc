@@ -23,8 +23,8 @@ constexpr SettingKey kKeys[] = {
     {"output", Kind::kText, "DIR",
      "directory of the recording (default: fathom-watch-<time>.fathom)"},
     {"layers", Kind::kList, "L,…",
-     "kernel layers to record: names, 'default' or 'all' (default: syscall); append ? to skip a "
-     "layer that is unavailable"},
+     "layers to record: those of the kernel, user, cpu and resource, or 'default' or 'all' "
+     "(default: syscall); append ? to skip a layer that is unavailable"},
     {"detail", Kind::kList, "L,…", "layers that also record an event for every call"},
     {"functions", Kind::kList, "F,…",
      "layers user and kernel: functions to probe, as PATH:NAME, PATH:REGEX, "

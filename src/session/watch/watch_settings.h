@@ -18,6 +18,7 @@
 
 namespace fathom::session {
 
+// A key of the file, which is an option of the command line, too.
 struct SettingKey {
   enum class Kind { kText, kList, kFlag };
   std::string_view name;
@@ -27,6 +28,7 @@ struct SettingKey {
 };
 std::span<const SettingKey> watch_keys();
 
+// A value, and where somebody wrote it: errors name the place.
 struct Setting {
   std::vector<std::string> values;  // one of a text; "true" or "false" of a flag
   std::string where;                // "watch.yaml:3", "--interval"
@@ -39,6 +41,7 @@ using Settings = std::map<std::string, Setting, std::less<>>;
 // that are not on this machine are left out, and are values of `absent`.
 Result<Settings> parse_watch_settings(std::string_view text, const std::string& where);
 
+// All settings, checked and in the units of the code.
 struct WatchOptions {
   std::string output;  // "": named after the time
   std::string socket;

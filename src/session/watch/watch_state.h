@@ -18,12 +18,14 @@
 
 namespace fathom::session {
 
+// A process by what no other has: its number alone may be given again.
 struct KnownProcess {
   pid_t pid = 0;
   std::int64_t started = 0;  // as /proc/PID/stat tells it: another process of this number differs
   bool operator==(const KnownProcess&) const = default;
 };
 
+// Whom a daemon records, as it leaves that to the next one.
 struct WatchState {
   std::string boot;           // of the machine
   std::int64_t alive_ns = 0;  // realtime

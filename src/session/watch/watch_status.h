@@ -21,6 +21,7 @@ struct Seen {
   void add(const trace::HostRows& rows);
 };
 
+// What `fathom watch status` shows.
 struct WatchStatus {
   std::int64_t since_realtime_ns = 0;
   std::string socket, recording, whom;

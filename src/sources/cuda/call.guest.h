@@ -14,6 +14,7 @@
 
 namespace fathom::guest::cuda {
 
+// What a record of a call says, besides its kind. Filled in by one thread, on its stack.
 struct Facts {
   uint64_t begin = 0, end = 0;
   uint8_t depth = 0;

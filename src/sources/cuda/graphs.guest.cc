@@ -17,9 +17,12 @@ namespace {
 constinit HandleTable<1u << 12> graphs;
 constinit uint32_t graph_count = 0;  // atomic
 
+// A graph that has more, or lies deeper, is counted in part: this is done in the call that makes
+// it, which the program waits for.
 constexpr size_t kMostNodes = 1u << 20;
 constexpr uint32_t kMostMemoryNodes = 1u << 12;
 constexpr int kDeepestGraph = 8;
+// Of CUgraphNodeType, those that are counted.
 enum NodeType : int {
   kKernelNode = 0,
   kCopyNode = 1,
@@ -56,6 +59,7 @@ struct MemoryNode {
   int device;
 };
 
+// What a graph was found to hold.
 struct Counted {
   uint64_t kernels = 0, copies = 0, bytes = 0;
   MemoryNode* memory = nullptr;
@@ -152,6 +156,7 @@ void note_graph(Handle made, Handle graph, uint32_t id) {
   Counted counted{.memory = memory.get()};
   count_nodes(graph, counted, 0);
   settle_memory(counted);
+  // Of an update: what it kept before is another graph's now.
   graph_keeps_nothing(id);
   keep_memory(counted, id);
   graphs.put(key_of(made),

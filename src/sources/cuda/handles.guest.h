@@ -17,6 +17,7 @@ struct Known {
   uint64_t second = 0;
 };
 
+// Never freed: hooks may run until the process ends.
 template <uint32_t kSlots>
 class HandleTable {
  public:

@@ -42,6 +42,7 @@ Account unpack(const Known& known) {
 }  // namespace
 
 Account memory_made(uint64_t at, uint64_t size, Memory memory, int device) {
+  // It lies in the machine's memory, whichever context made it.
   if (memory == Memory::kHost || memory == Memory::kRegistered) device = kNoDevice;
   Account account{memory, device, size};
   if (at == 0 || size == 0) return account;
@@ -55,6 +56,7 @@ Account memory_made(uint64_t at, uint64_t size, Memory memory, int device) {
 
 Account memory_leaves(uint64_t at) { return unpack(allocations.take(at)); }
 
+// Freeing it failed: it is put back as it was.
 void memory_stays(uint64_t at, const Account& account) {
   if (account.size != 0) allocations.put(at, {account.size, pack(account.memory, account.device)});
 }
@@ -66,6 +68,7 @@ int64_t memory_left(const Account& account) {
 namespace {
 
 constexpr uint64_t kOneUse = UINT64_C(1) << 32;
+// Small keys mean something else to the table (HandleTable::kTaken).
 uint64_t key_of_piece(uint64_t number) { return number << 8; }
 
 void use_piece(uint64_t number) {

@@ -11,6 +11,7 @@
 
 namespace fathom::guest::cuda {
 
+// Of the thread that makes it; nests.
 class OwnWork {
  public:
   OwnWork() {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Contexts, streams and kernels. Memory: memory.guest.cc, graphs: graphs.guest.cc.
+// What the driver is asked about contexts, streams and kernels is remembered by handle: asking
+// takes longer than a call that is recorded, and may not be done at all while a stream captures.
+// Memory: memory.guest.cc, graphs: graphs.guest.cc.
 #include "sources/cuda/state.guest.h"
 
 #include <string.h>

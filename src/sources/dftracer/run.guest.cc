@@ -37,6 +37,7 @@ alignas(kLarge) constinit char run_place[4096] = {};  // the directory that was 
 
 constexpr fathom_dftracer_start kNobodyAsked = {nullptr, nullptr, -1, 0, 0};
 
+// Whoever comes second does not wait: a signal handler may have interrupted the first.
 class OneAtATime {
  public:
   OneAtATime() : first_(__atomic_exchange_n(&run.busy, 1, __ATOMIC_ACQUIRE) == 0) {}

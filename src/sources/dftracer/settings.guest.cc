@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The variables, what their words mean, and what is said of those that mean nothing here. The file
-// is read in yaml.guest.cc.
+// The variables that DFTracer has, what their words mean, and what is said of those that mean
+// nothing here. They are read once, by whoever asks first. A variable wins over the file, which is
+// read in yaml.guest.cc; a word that cannot be meant is told and ignored, since a program that ran
+// with it before must not fail now.
 #include "sources/dftracer/settings.guest.h"
 
 #include <string.h>

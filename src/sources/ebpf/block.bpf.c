@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Layer block: requests to devices, from the thread that made them to their completion. */
+ * Layer block: requests to devices, from the thread that made them to their completion, which the
+ * kernel tells in whatever thread runs then. So who made a request is kept by its address until it
+ * is done; one that nobody of ours made has no place there. */
 #include "sources/ebpf/files.bpf.h"
 #include "sources/ebpf/record.bpf.h"
 
@@ -23,6 +25,7 @@ static __always_inline __u32 number_of_request(struct request* rq, __u64 bytes) 
   }
 }
 
+/* A disk is told as a file is, once, by its path: "/dev" and its name. */
 static __noinline __u32 meet_disk(struct gendisk* disk, struct fathom_file_key* key) {
   if (!disk || !key) return FATHOM_BPF_NO_FILE;
   __u32 zero = 0;
@@ -45,6 +48,7 @@ static __noinline __u32 meet_disk(struct gendisk* disk, struct fathom_file_key* 
   return id;
 }
 
+/* Linux 5.17 moved it from the request to its queue. */
 static __always_inline struct gendisk* disk_of(struct request* rq) {
   struct request___old* old = (struct request___old*)rq;
   if (FATHOM_IS_PLAIN && bpf_core_field_exists(old->rq_disk)) return BPF_CORE_READ(old, rq_disk);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tables: which arguments of system calls are descriptors or sizes, and the names of what other
-// layers count. Data, so that the kernel's programs need no switch.
+// Tables: which arguments of system calls are descriptors, paths or sizes, what their results mean,
+// and the names of what other layers count. By name, as numbers differ between machines: they
+// become bits for each number when the programs are loaded, so that the kernel's half needs no
+// switch.
 #include "sources/ebpf/calls.h"
 
 #include <sys/syscall.h>
@@ -187,8 +189,6 @@ constexpr std::string_view kNamesOfLayers[FATHOM_BPF_LAYERS][8] = {
     {},
     {},
 };
-constexpr std::string_view kLayerNames[FATHOM_BPF_LAYERS] = {
-    "syscall", "sched", "vfs", "fs", "pagecache", "block", "net", "user", "kernel"};
 
 bool is_narrow(std::uint32_t number) { return (number & FATHOM_BPF_NARROW) != 0; }
 
@@ -260,8 +260,6 @@ std::string_view name_in_layer(std::uint32_t call) {
 }
 
 }  // namespace
-
-std::string_view name_of_layer(fathom_bpf_layer layer) { return kLayerNames[layer]; }
 
 std::string name_of_call(std::uint32_t call) {
   if (FATHOM_BPF_LAYER_OF(call) == FATHOM_BPF_SYSCALL) return name_of_system_call(number_of(call));

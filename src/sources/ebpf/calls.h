@@ -15,7 +15,10 @@
 
 namespace fathom::sources::ebpf {
 
-std::string_view name_of_layer(fathom_bpf_layer layer);
+// By their numbers, fathom_bpf_layer.
+inline constexpr std::string_view kLayerNames[FATHOM_BPF_LAYERS] = {
+    "syscall", "sched", "vfs", "fs", "pagecache", "block", "net", "user", "kernel"};
+inline std::string_view name_of_layer(fathom_bpf_layer layer) { return kLayerNames[layer]; }
 
 // Of FATHOM_BPF_CALL(layer, number). System calls are called as strace prints them.
 std::string name_of_call(std::uint32_t call);

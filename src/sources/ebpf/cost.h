@@ -42,6 +42,7 @@ struct CallCost {
   double shown_ns = 0;   // the shortest duration that was recorded of it
 };
 
+// What recording was measured to cost; nothing where it could not be measured.
 struct Costs {
   std::optional<CallCost> system_call;
   std::optional<std::array<double, kSteps>> function;  // added to a call, by its first instruction

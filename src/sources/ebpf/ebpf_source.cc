@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The source `ebpf`: what the kernel sees of the programs, counted there.
+// The source `ebpf`: what the kernel sees of the programs, counted there. A thread takes the ring
+// and the sums and makes rows of them; whoever drains takes those. Where nothing happens it sleeps
+// longer and longer: a recorder that wakes up a hundred times a second would be seen in what it
+// records.
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -29,8 +32,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::string_view kLayers[] = {"syscall", "sched", "vfs",  "fs",    "pagecache",
-                                        "block",   "net",   "user", "kernel"};
+// Between two looks while something comes: the ring must not fill.
 constexpr milliseconds kRest{10};
 // Where nothing comes; the kernel's half wakes us when its ring fills, or a process begins.
 constexpr milliseconds kLongestRest{320};
@@ -96,6 +98,7 @@ fathom_choice choice_of(const Choice& choice) {
   return result;
 }
 
+// Before anything is made or loaded: what is wrong with the command line is the first thing to say.
 Status check(const SourceContext& context) {
   FATHOM_TRY(ebpf::find_functions(context.functions, context.categories, context.returns));
   FATHOM_TRY(ebpf::read_filters(context.filters, options_of(context).layers));
@@ -207,6 +210,8 @@ class EbpfSource final : public Source {
 
   Status join(const Choice& choice) override {
     const fathom_choice wanted = choice_of(choice);
+    // Those that begin later first: a program that begins while tasks are walked through is met by
+    // either.
     const bool stands = choice.by == Choice::By::kUser || choice.by == Choice::By::kGroup;
     if (stands) FATHOM_TRY(probes_->stand(wanted));
     FATHOM_TRY(probes_->walk(wanted));
@@ -371,7 +376,7 @@ void expect_ebpf(std::span<const std::string_view> names) {
 extern const SourceDef kEbpf;
 const SourceDef kEbpf = {
     .name = "ebpf",
-    .layers = kLayers,
+    .layers = ebpf::kLayerNames,
     .help = "what the kernel does for the programs, counted there by call, thread and file",
     .in_process = false,
     .in_detail = true,

@@ -27,6 +27,7 @@ constexpr std::int64_t kMostOneIn = 1'000'000'000;
 constexpr unsigned kWordBits = 32;
 
 constexpr std::uint32_t bit(fathom_bpf_layer layer) { return 1U << layer; }
+// Layers whose calls are on files, and those whose calls take no time.
 constexpr std::uint32_t kWithFiles =
     bit(FATHOM_BPF_SYSCALL) | bit(FATHOM_BPF_VFS) | bit(FATHOM_BPF_FS) | bit(FATHOM_BPF_PAGECACHE);
 constexpr std::uint32_t kMoments = bit(FATHOM_BPF_PAGECACHE) | bit(FATHOM_BPF_NET);
@@ -62,6 +63,7 @@ Result<Term> read_term(const std::string& text, const std::vector<fathom_bpf_lay
   return term;
 }
 
+// Each term adds to what those before it said.
 class Reader {
  public:
   explicit Reader(const std::vector<fathom_bpf_layer>& layers) : layers_(layers) {}

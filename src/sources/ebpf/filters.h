@@ -13,6 +13,7 @@
 
 namespace fathom::sources::ebpf {
 
+// What the kernel's half leaves out, in the form in which it compares.
 struct Filters {
   std::array<fathom_bpf_filter, FATHOM_BPF_LAYERS> of_layers{};
   std::uint32_t filtered = 0;               // a bit for each layer with a filter

@@ -3,6 +3,7 @@
 #include "sources/ebpf/files.bpf.h"
 #include "sources/ebpf/record.bpf.h"
 
+/* A thread is in one operation of a kind at a time: its begin waits in its own storage. */
 static __always_inline int begin(__u32 number) {
   struct fathom_task* state = recorded(this_task());
   if (state) state->fs_began[number] = bpf_ktime_get_ns();

@@ -73,6 +73,8 @@ class Finder {
     if (is_of_kernel(text)) return add_kernel_code(text, found_);
     return text.starts_with(kStatic) ? add_static_probes(text) : add_functions(text);
   }
+  // A function that several texts name is probed once. Where nothing at all can be probed, the
+  // first reason is the answer; else reasons are told beside what can.
   Result<Functions> take() {
     std::set<std::tuple<std::string, std::uint64_t, std::string>> seen;
     std::erase_if(found_.probed, [&](const Function& function) {
@@ -87,6 +89,8 @@ class Finder {
  private:
   Status add_functions(const std::string& text);
   Status add_static_probes(const std::string& text);
+  // An IFUNC is a name for code that is chosen when a program is loaded: a probe on the name would
+  // sit on the resolver.
   void settle_choices(const std::string& path, const std::vector<symbols::CodePlace>& all,
                       std::vector<symbols::CodePlace>& places);
 
@@ -132,6 +136,7 @@ Status Finder::add_functions(const std::string& text) {
   for (const std::size_t i : find_wanted(wanted, names)) places.push_back(all[i]);
   if (places.empty()) return nothing_found("function", pattern, path, names);
   settle_choices(path, all, places);
+  // By place, the name that is to be shown first: the others of a place are left out below.
   std::ranges::sort(places, is_nearer);
   std::optional<std::uint64_t> last;
   for (const symbols::CodePlace& place : places) {
@@ -142,6 +147,8 @@ Status Finder::add_functions(const std::string& text) {
       Judgement judgement = judge_.judge(path, place.name);
       function.times = judgement.times;
       function.why = std::move(judgement.why);
+      // Go's functions may begin twice, after their stack was moved: behind that check each call
+      // comes by once.
       if (judgement.is_go) function.offset += stack_check_at(path, place.offset);
     }
     found_.probed.push_back(std::move(function));

@@ -23,6 +23,7 @@ enum class Times : std::uint8_t {
 inline constexpr std::string_view kKernelFile = "kernel";
 inline constexpr std::string_view kTracepointFile = "tracepoint";
 
+// A place in a program, a library or the kernel where a probe goes.
 struct Function {
   std::string file;  // path
   std::uint64_t offset = 0;
@@ -43,6 +44,7 @@ struct Unprobed {
   bool of_kernel = false;
 };
 
+// What the user's texts came to. Calls are numbered by their places in `probed`.
 struct Functions {
   std::vector<Function> probed;
   std::vector<Unprobed> unprobed;

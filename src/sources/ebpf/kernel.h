@@ -4,6 +4,8 @@
 #ifndef FATHOM_SOURCES_EBPF_KERNEL_H
 #define FATHOM_SOURCES_EBPF_KERNEL_H
 
+/* The kernel's own headers are not included: they are of the machine that builds, and the program
+ * runs on another. */
 typedef unsigned char __u8;
 typedef unsigned short __u16;
 typedef unsigned int __u32;
@@ -19,6 +21,7 @@ typedef __u8 u8;
 typedef __u32 u32;
 typedef __u64 u64;
 
+/* Numbers of the interface of BPF, which never change. */
 enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
 enum {
   BPF_MAP_TYPE_HASH = 1,
@@ -33,6 +36,10 @@ enum { BPF_F_NO_PREALLOC = 1 };
 enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1 };
 enum { BPF_RB_AVAIL_DATA = 0, BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2 };
 
+/* Every access to a field below is noted in the object, and the loader writes the place of the
+ * field in the running kernel over it. So only names and types have to be right: fields that we do
+ * not read are left out, and the order means nothing. A field that a kernel does not have is asked
+ * for first (bpf_core_field_exists). */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct qstr {

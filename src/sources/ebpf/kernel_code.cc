@@ -141,6 +141,7 @@ KernelNames names_in(std::string_view kallsyms) {
   KernelNames names;
   for (const auto& [name, count] : counts) {
     names.names.push_back(name);
+    // A probe by name would sit on one of them, and nobody could say which.
     if (count > 1) names.several.push_back(name);
   }
   return names;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Whom we record: the program from its exec on, and whatever it makes. */
+ * Whom we record: the program from its exec on, and whatever it makes. What is kept of a task says
+ * that it is followed; a child gets it from its parent when it is made, before it can run. This
+ * module is always loaded, and first: all others share its maps. */
 #include "sources/ebpf/process.bpf.h"
 
 #define FATHOM_IO_WORKER 0x10 /* PF_IO_WORKER */
@@ -11,6 +13,8 @@ static __always_inline __u32 runs_plain_program(struct task_struct* task) {
   return bpf_map_lookup_elem(&plain_programs, &key) != 0;
 }
 
+/* A task that cannot be followed is a loss with a name: what it and its children do will be
+ * missing. */
 static __always_inline int inherit(struct task_struct* parent, struct task_struct* child) {
   struct fathom_task* of_parent = followed(parent);
   if (!of_parent) return 0;
@@ -64,6 +68,7 @@ int BPF_PROG(task_ends, struct task_struct* task) {
   struct fathom_process_record* out = process_record(FATHOM_RECORD_EXIT, task);
   if (!out) return 0;
   out->status = BPF_CORE_READ(task, signal, group_exit_code);
+  /* Of exit_group for all threads; else the thread's own. */
   if (out->status == 0) out->status = FATHOM_FIELD(task, exit_code);
   out->bytes = sizeof task->comm;
   bpf_probe_read_kernel(out->command, sizeof task->comm, task->comm);

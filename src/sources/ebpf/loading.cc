@@ -291,7 +291,8 @@ Error refused(int number) {
 Status set_up(Loaded& loaded, const ProbeOptions& options) {
   bpf_map* map = map_of_settings(loaded);
   fathom_bpf_settings* settings = settings_in(map);
-  if (settings == nullptr) return Error{Code::kUnsupported, "our programs have no settings", ""};
+  if (settings == nullptr)
+    return Error{Code::kUnsupported, "the eBPF object has no settings map (internal error)", ""};
   settings->start_ns = static_cast<std::uint64_t>(options.start_monotonic_ns);
   settings->interval_ns = static_cast<std::uint64_t>(options.interval_ns);
   settings->detail = options.detail;

@@ -17,6 +17,7 @@
 
 namespace fathom::sources::ebpf {
 
+// As deleters, since libbpf is C.
 struct CloseObject {
   void operator()(bpf_object* object) const { bpf_object__close(object); }
 };

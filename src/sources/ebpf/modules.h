@@ -60,6 +60,7 @@ enum class Uprobes : std::uint32_t {
 // What programs are compiled for (flavors.bpf.h). Those that share maps are on one flavor.
 enum class Flavor : std::uint8_t { kTyped, kPlain };
 
+// An object of BPF code, as it lies in this program.
 struct Programs {
   const std::byte* begin = nullptr;
   const std::byte* end = nullptr;
@@ -67,6 +68,7 @@ struct Programs {
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(end - begin); }
 };
 
+// A part of the kernel's half that is loaded or left out as a whole.
 struct Module {
   std::string_view what;
   std::optional<fathom_bpf_layer> layer;  // none: whom we record, which every layer needs

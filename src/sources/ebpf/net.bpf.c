@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Layer net: what threads send and receive by sockets, by whichever call. These are moments. */
+ * Layer net: what threads send and receive by sockets, by whichever call. The tracepoints come
+ * when a call is done, with its result alone: there is no begin, so these are moments without a
+ * duration, and the time of the call is that of layer syscall. */
 #include "sources/ebpf/record.bpf.h"
 
 static __always_inline int count(__u32 number, int result) {

@@ -27,10 +27,12 @@
 namespace fathom::sources::ebpf {
 namespace {
 
+// As a deleter, since libbpf is C.
 struct FreeRing {
   void operator()(ring_buffer* ring) const { ring_buffer__free(ring); }
 };
 
+// libbpf calls it for each record of the ring; 0 goes on.
 int visit_record(void* context, void* data, std::size_t size) {
   const RecordVisitor& visit = *static_cast<const RecordVisitor*>(context);
   visit({static_cast<const std::byte*>(data), size});
@@ -68,6 +70,7 @@ void unite(std::vector<SumOfCalls>& sums) {
 constexpr std::uint32_t kEveryInterval = ~std::uint32_t{0};
 constexpr std::uint32_t kNewRows = FATHOM_BPF_COUNTER(FATHOM_BPF_LAYERS, FATHOM_NEW_ROWS);
 
+// Not those that are online: the kernel gives a value for each that may ever be.
 std::size_t possible_cpus() {
   return static_cast<std::size_t>(std::max(libbpf_num_possible_cpus(), 1));
 }
@@ -126,11 +129,13 @@ Status Probes::State::load(const ProbeOptions& wanted) {
   options = wanted;
   const Room room{.ring_bytes = options.ring_bytes, .rows = options.rows};
   Tried from = take_tried();
+  // What was tried has maps of the usual size, and a loaded map keeps its own.
   if (room.ring_bytes != 0 || room.rows != 0) from = {};
   if (!from.lives) {
     FATHOM_ASSIGN(from.lives, load_first(room));
   }
   bare_call_ns = from.bare_call_ns > 0 ? from.bare_call_ns : null_call_ns();
+  // First, always: it has the maps that all others share (map()).
   modules.push_back(std::move(*from.lives));
   for (const fathom_bpf_layer layer : options.layers) {
     auto known = from.layers.find(layer);
@@ -165,6 +170,7 @@ Status Probes::State::set_up(const ProbeOptions& wanted) {
   return {};
 }
 
+// Files by which filters and times are decided in the kernel, which only looks numbers up.
 Status Probes::State::want_paths() {
   const std::uint32_t yes = 1;
   for (const fathom_file_key& key : options.plain_programs)
@@ -193,6 +199,8 @@ Probes::~Probes() = default;
 
 Status Probes::adopt(pid_t process) { return follow(state_->modules.front(), process, false); }
 
+// The same call three times: without our programs (when they were loaded), with them at work for
+// somebody else, and recorded.
 CallCost Probes::State::measure_calls() {
   CallCost cost;
   cost.others_ns = std::max(0.0, null_call_ns() - bare_call_ns);
@@ -215,11 +223,14 @@ Result<std::array<double, kSteps>> Probes::State::measure_functions() {
   for (std::size_t i = 0; i < kSteps; ++i)
     added[i] = std::max(0.0, null_function_ns(static_cast<Step>(i)) - bare[i]);
   unfollow(modules.front(), ::getpid());
+  // Only what this measured goes.
   user->links.resize(links);
   user->uprobes.resize(uprobes);
   return added;
 }
 
+// By recording ourselves for a moment, without the user's filters: they would leave out just these
+// calls. What came of it is taken and thrown away, and counts of losses begin behind it.
 Costs Probes::measure() {
   Costs costs;
   ProbeOptions unfiltered = state_->options;
@@ -273,6 +284,7 @@ Status Probes::walk(const fathom_choice& choice) {
   // Twice: what a task made before it was met may bear a number that had been passed by then.
   constexpr int kWalks = 2;
   for (int i = 0; i < kWalks; ++i) {
+    // Reading the iterator is what runs the program on every task; it writes nothing.
     const Fd tasks(bpf_iter_create(module->iterator));
     if (!tasks.valid()) return os_error(errno, "walk through the tasks");
     char nothing[64];
@@ -292,6 +304,7 @@ Status Probes::stand(const fathom_choice& choice) {
   return {};
 }
 
+// Maps and ring stay: what was counted can still be read.
 void Probes::detach() {
   for (Loaded& module : state_->modules) {
     module.links.clear();
@@ -305,6 +318,7 @@ int Probes::records_fd() const { return ring_buffer__epoll_fd(state_->ring.get()
 void Probes::take_records(const RecordVisitor& visit) {
   state_->visit = visit;
   ring_buffer__consume(state_->ring.get());
+  // It was the caller's, and may hold what is gone now.
   state_->visit = nullptr;
 }
 
@@ -332,11 +346,13 @@ std::vector<fathom_call_key> Probes::State::keys_of_sums(std::uint32_t before_in
 
 std::vector<SumOfCalls> Probes::take_sums(std::uint32_t before_interval) {
   const int sums = state_->map("sums");
+  // Keys first, and rows by them: a walk through a hash map that deletes as it goes begins anew.
   const std::vector<fathom_call_key> keys = state_->keys_of_sums(before_interval);
   std::vector<SumOfCalls> result;
   result.reserve(keys.size());
   for (const fathom_call_key& taken : keys) {
     SumOfCalls part{.key = taken, .sums = {}};
+    // Nothing is added to a row of an interval that is over.
     if (bpf_map_lookup_elem(sums, &taken, &part.sums) == 0) result.push_back(part);
     bpf_map_delete_elem(sums, &taken);
   }

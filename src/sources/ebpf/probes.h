@@ -21,6 +21,7 @@
 
 namespace fathom::sources::ebpf {
 
+// What is to be loaded; fixed from then on.
 struct ProbeOptions {
   std::vector<fathom_bpf_layer> layers;
   std::vector<Function> functions =
@@ -38,6 +39,7 @@ struct ProbeOptions {
   std::uint32_t user_rows = 0;
 };
 
+// Calls of one kind, thread, file and interval, as the kernel's map has them.
 struct SumOfCalls {
   fathom_call_key key;
   fathom_call_sums sums;
@@ -45,6 +47,8 @@ struct SumOfCalls {
 
 using RecordVisitor = std::function<void(std::span<const std::byte>)>;
 
+// Owns the programs, maps and links: without it nothing of ours stays in the kernel. One thread at
+// a time.
 class Probes {
  public:
   // Nothing is recorded before somebody is adopted.

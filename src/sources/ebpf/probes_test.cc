@@ -15,6 +15,7 @@
 #include <string>
 #include <thread>
 
+#include "sources/ebpf/record_paths.h"
 #include "sources/ebpf/rows.h"
 
 namespace fathom::sources::ebpf {

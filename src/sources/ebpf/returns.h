@@ -13,6 +13,7 @@
 
 namespace fathom::sources::ebpf {
 
+// Whether the return of a function may be probed, and why not.
 struct Judgement {
   Times times = Times::kUnknown;
   std::string why;  // not known, or not everywhere

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Turns records and sums of the kernel into rows, and follows processes by fork, exec and exit.
-// Whatever waits here has a limit, and what is beyond it is counted.
+// Turns records and sums of the kernel into rows. Calls come before the path of their file does:
+// the kernel's half sends a path once for all calls on a file, by a ring that others fill too. So
+// rows wait here for paths, within limits: what is beyond them is counted.
 #include "sources/ebpf/rows.h"
-
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <bit>
@@ -13,43 +12,37 @@
 
 #include "base/files.h"
 #include "base/os_error.h"
-#include "base/text.h"
-#include "base/utf8.h"
 #include "sources/ebpf/calls.h"
-#include "trace/recording/processes.h"
+#include "sources/ebpf/record_paths.h"
 #include "trace/rows/channels.h"
-#include "wire/rank.h"
+#include "trace/rows/loss_reasons.h"
 
 namespace fathom::sources::ebpf {
 namespace {
 
-constexpr unsigned kMinorBits = 20;  // of a device's number, inside the kernel
 // What waits here until it is taken, which happens every second.
 constexpr std::size_t kMostCalls = 1U << 21U;
 constexpr std::size_t kMostSums = 1U << 18U;
-constexpr std::size_t kMostEnded = 1U << 16U;
 constexpr std::size_t kMostPaths = 256U << 20U;  // bytes
 constexpr std::size_t kMostPathsOfUser = 16U << 20U;
 constexpr std::int64_t kPatienceNs = 3'000'000'000;
 constexpr std::uint64_t kNotGiven = ~std::uint64_t{0};
 
-constexpr const char* kNoRoomForFiles =
-    "a user had no room for more files: the call is one on other files";
 constexpr const char* kMetInside =
     "met inside of our own programs, perhaps by others than the recorded processes";
 constexpr const char* kLossReasons[FATHOM_BPF_LOSSES] = {"no room in the ring of single calls",
                                                          "no room for sums",
-                                                         "a file's path did not arrive",
+                                                         trace::kLatePath,
                                                          "a process's begin or end did not arrive",
                                                          "a task could not be followed",
                                                          "too many requests at once",
-                                                         kNoRoomForFiles,
+                                                         trace::kNoRoomForFiles,
                                                          "a user had no room for more sums",
                                                          kMetInside,
-                                                         "left out by --filter call",
-                                                         "left out by --filter path",
-                                                         "left out by --filter min",
-                                                         "left out by --filter one-in"};
+                                                         trace::kFilteredByCall,
+                                                         trace::kFilteredByPath,
+                                                         trace::kFilteredByTime,
+                                                         trace::kFilteredByNumber};
 
 // Copies what is there of a record whose end may be cut.
 template <class Record>
@@ -83,25 +76,7 @@ void add_args(const fathom_call_record& call, trace::Strings& strings, trace::Ar
   args.add(strings.code("device"), std::to_string(call.end - call.begin - queued));
 }
 
-// What is no file has its kind and the kernel's number in the place of a path.
-constexpr std::string_view kPipe = "pipe [";
-constexpr std::string_view kSocket = "socket [";
-constexpr std::string_view kObject = "anon_inode [";
-
-bool is_channel(std::string_view path) {
-  return path.starts_with(kPipe) || path.starts_with(kSocket) || path.starts_with(kObject);
-}
-
 bool failed(std::int64_t ret) { return ret < 0 && ret >= -4095; }
-
-// The words of a command line; without arguments the first of them alone.
-std::string words_of(const fathom_process_record& record, bool arguments) {
-  std::string text(record.command, std::min<std::size_t>(record.bytes, FATHOM_BPF_COMMAND));
-  if (!arguments) text.resize(std::min(text.find('\0'), text.size()));
-  while (!text.empty() && text.back() == '\0') text.pop_back();
-  std::ranges::replace(text, '\0', ' ');
-  return escape_invalid_utf8(text);
-}
 
 // The calls themselves are counted where they took the bytes from.
 trace::IntervalRow bytes_alone(trace::IntervalRow row) {
@@ -110,78 +85,7 @@ trace::IntervalRow bytes_alone(trace::IntervalRow row) {
   return row;
 }
 
-std::vector<std::string_view> components_of(const fathom_file_record& record) {
-  std::vector<std::string_view> names;
-  std::string_view rest(record.path, std::min<std::size_t>(record.bytes, sizeof record.path));
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('\0'), rest.size());
-    names.push_back(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return names;
-}
-
-// From the last to the first.
-std::string joined(std::vector<std::string_view> names) {
-  std::string path;
-  std::ranges::reverse(names);
-  for (const std::string_view name : names) path.append("/").append(name);
-  return path;
-}
-
-// As a call named it: normalised by its text alone.
-std::string path_by_name(const fathom_file_record& record) {
-  std::vector<std::string_view> names = components_of(record);
-  if (names.empty()) return "";
-  const std::string_view text = names.front();
-  names.erase(names.begin());
-  const std::string path = joined(std::move(names)).append("/").append(text);
-  const Result<std::string> plain = absolute_path(path);
-  return (record.cut != 0 ? "..." : "") + escape_invalid_utf8(plain ? *plain : path);
-}
-
-// (One that lives for a moment only may be gone.)
-std::int64_t rank_of(std::uint32_t process) {
-  const Result<std::string> text = read_file("/proc/" + std::to_string(process) + "/environ");
-  return text ? rank_in(*text) : trace::kNull;
-}
-
 }  // namespace
-
-std::string path_of(const fathom_file_record& record) {
-  if (record.named != 0) return path_by_name(record);
-  std::vector<std::string_view> names = components_of(record);
-  if (names.empty()) {
-    if (S_ISDIR(record.mode)) return "/";
-    const std::string_view kind = S_ISFIFO(record.mode)   ? kPipe
-                                  : S_ISSOCK(record.mode) ? kSocket
-                                                          : kObject;
-    return std::string(kind) + std::to_string(record.inode) + "]";
-  }
-  return (record.cut != 0 ? "..." : "") + escape_invalid_utf8(joined(std::move(names)));
-}
-
-std::string mount_point(std::uint32_t device, std::string_view mountinfo) {
-  const std::string wanted = std::to_string(device >> kMinorBits) + ":" +
-                             std::to_string(device & ((1U << kMinorBits) - 1));
-  for (const std::string_view line : split(mountinfo, '\n')) {
-    const std::vector<std::string_view> words = split(line, ' ');  // id parent device root point
-    if (words.size() > 4 && words[2] == wanted && words[3] == "/")
-      return words[4] == "/" ? "" : std::string(words[4]);
-  }
-  return "";
-}
-
-std::int64_t rank_in(std::string_view environment) {
-  for (const std::string_view name : {FATHOM_RANK_VARIABLES}) {
-    for (const std::string_view variable : split(environment, '\0')) {
-      const std::size_t equals = variable.find('=');
-      if (equals == std::string_view::npos || variable.substr(0, equals) != name) continue;
-      if (const Result<std::int64_t> rank = parse_int(variable.substr(equals + 1))) return *rank;
-    }
-  }
-  return trace::kNull;
-}
 
 void RowMaker::add(std::span<const std::byte> bytes) {
   std::uint32_t kind = 0;
@@ -196,15 +100,17 @@ void RowMaker::add(std::span<const std::byte> bytes) {
     if (kind == FATHOM_RECORD_SUM) return add_spilled(call);
     if (has_room(calls_, kMostCalls, 1)) calls_.push_back(call);
   } else if (read_record(bytes, offsetof(fathom_process_record, command), process)) {
-    if (kind == FATHOM_RECORD_FORK) add_fork(process);
-    if (kind == FATHOM_RECORD_EXEC) add_exec(process);
-    if (kind == FATHOM_RECORD_EXIT) add_exit(process);
-    if (kind == FATHOM_RECORD_JOIN) add_join(process);
+    if (kind == FATHOM_RECORD_FORK) lives_.forked(process);
+    if (kind == FATHOM_RECORD_EXEC) lives_.execed(process);
+    if (kind == FATHOM_RECORD_EXIT) lives_.exited(process);
+    if (kind == FATHOM_RECORD_JOIN) lives_.joined(process);
   }
 }
 
 RowMaker::RowMaker(const ProbeOptions& options)
-    : options_(options), files_(kMostPaths, options.joins ? kMostPathsOfUser : kMostPaths) {}
+    : options_(options),
+      files_(kMostPaths, options.joins ? kMostPathsOfUser : kMostPaths),
+      lives_(options.start_monotonic_ns, options.no_command) {}
 
 // Whether the rows that wait may be more. What is beyond is counted.
 template <class Row>
@@ -215,16 +121,12 @@ bool RowMaker::has_room(const std::vector<Row>& rows, std::size_t most, std::uin
 }
 
 void RowMaker::tell_overflow() {
+  overflow_ += lives_.take_overflow();
   if (overflow_ > 0)
     losses_.push_back({layer_of_loss(FATHOM_BPF_LAYERS), "no room in the recorder's queue",
                        std::exchange(overflow_, 0)});
   if (const std::int64_t nameless = files_.take_nameless(); nameless > 0)
-    losses_.push_back({layer_of_loss(FATHOM_BPF_LAYERS),
-                       "no room for the paths of more files: they are other files", nameless});
-}
-
-void RowMaker::end_life(trace::ProcessRow row) {
-  if (has_room(ended_, kMostEnded, 1)) ended_.push_back(std::move(row));
+    losses_.push_back({layer_of_loss(FATHOM_BPF_LAYERS), trace::kNoRoomForPaths, nameless});
 }
 
 void RowMaker::add_file(const fathom_file_record& record) {
@@ -269,6 +171,7 @@ void RowMaker::add_losses(std::span<const std::uint64_t> counts) {
   for (std::uint32_t layer = 0; layer < FATHOM_BPF_LAYERS; ++layer) {
     const std::uint64_t entered = counts[FATHOM_BPF_COUNTER(layer, FATHOM_ENTERED)];
     const std::uint64_t returned = counts[FATHOM_BPF_COUNTER(layer, FATHOM_RETURNED)];
+    // Calls that began and did not end: what is left of them at finish() is a loss.
     unreturned_[layer] = entered - std::min(entered, returned);
   }
   for (std::uint32_t layer = 0; layer <= FATHOM_BPF_LAYERS; ++layer) {
@@ -295,172 +198,13 @@ std::string RowMaker::layer_of_loss(std::uint32_t layer) const {
       name_of_layer(options_.layers.empty() ? FATHOM_BPF_SYSCALL : options_.layers.front()));
 }
 
-void RowMaker::end_thread_life(ThreadLife& life) {
-  const auto process = alive_.find(static_cast<std::uint32_t>(life.row.pid));
-  if (process != alive_.end()) {
-    if (life.row.tid == life.row.pid || life.row.name.empty())
-      life.row.name = process->second.row.name;
-    life.row.rank = process->second.row.rank;
-  }
-  if (has_room(ended_threads_, kMostEnded, 1)) ended_threads_.push_back(life.row);
-}
-
-void RowMaker::begin_thread(const fathom_process_record& record) {
-  ThreadLife& life = threads_[{record.pid, record.tid}];
-  life = {};
-  life.row.pid = record.pid;
-  life.row.tid = record.tid;
-  life.row.start = time(record.at);
-}
-
-bool RowMaker::end_thread(const fathom_process_record& record) {
-  const bool is_known = threads_.contains({record.pid, record.tid});
-  if (!is_known && record.since == 0) return false;
-  if (!is_known) begin_thread(record);
-  const auto found = threads_.find({record.pid, record.tid});
-  trace::ThreadRow& row = found->second.row;
-  if (!is_known) {
-    const auto process = alive_.find(record.pid);
-    const std::int64_t first = process == alive_.end() ? 0 : process->second.row.start;
-    row.start = std::max(time(record.since), first);
-  }
-  row.end = time(record.at);
-  row.name = words_of(record, true);
-  end_thread_life(found->second);
-  threads_.erase(found);
-  return is_known;
-}
-
-// It execs, and goes on as one thread; or it is not followed any more.
-void RowMaker::end_threads_of(std::uint32_t process, std::int64_t at) {
-  auto one = threads_.lower_bound({process, 0});
-  while (one != threads_.end() && one->first.first == process) {
-    one->second.row.end = at;
-    end_thread_life(one->second);
-    one = threads_.erase(one);
-  }
-}
-
-void RowMaker::add_fork(const fathom_process_record& record) {
-  begin_thread(record);
-  if (record.pid != record.tid) {
-    if (const auto found = alive_.find(record.pid); found != alive_.end()) ++found->second.threads;
-    return;
-  }
-  Life life;
-  life.since = record.at;
-  life.row.pid = record.pid;
-  life.row.ppid = record.parent;
-  life.row.nspid = record.nspid != 0 ? record.nspid : trace::kNull;
-  life.row.start = time(record.at);
-  if (const auto parent = alive_.find(record.parent); parent != alive_.end()) {
-    life.row.name = parent->second.row.name;
-    life.row.command = parent->second.row.command;
-    life.row.rank = parent->second.row.rank;
-  }
-  alive_[record.pid] = std::move(life);
-}
-
-// Another image of the process: a row of its own. (All other threads are gone by now.)
-void RowMaker::add_exec(const fathom_process_record& record) {
-  Life& life = alive_[record.pid];
-  const bool was_known = life.row.pid != trace::kNull;
-  if (was_known) {
-    end_threads_of(record.pid, time(record.at) - 1);  // no moment belongs to both
-    life.row.end = time(record.at);
-    end_life(std::exchange(life.row, {}));
-  }
-  life.threads = 1;
-  life.takes = 0;
-  life.since = record.at;
-  life.row.pid = record.pid;
-  life.row.ppid = record.parent;
-  life.row.nspid = record.nspid != 0 ? record.nspid : trace::kNull;
-  life.row.start = time(record.at);
-  begin_thread(record);
-  life.row.command = words_of(record, !options_.no_command);
-  life.row.name =
-      base_name(std::string_view(life.row.command).substr(0, life.row.command.find(' ')));
-  const std::int64_t rank = rank_of(record.pid);
-  if (rank != trace::kNull) life.row.rank = rank;  // else its parent's
-}
-
-void RowMaker::add_exit(const fathom_process_record& record) {
-  const bool was_counted = end_thread(record);
-  const auto found = alive_.find(record.pid);
-  if (found == alive_.end()) return;
-  Life& life = found->second;
-  life.row.end = time(record.at);
-  life.row.exit = trace::exit_of_wait_status(record.status);
-  if (!was_counted || --life.threads > 0) return;
-  end_life(std::move(life.row));
-  alive_.erase(found);
-}
-
-// A record comes for each of its threads, in any order.
-void RowMaker::add_join(const fathom_process_record& record) {
-  begin_thread(record);
-  const auto [found, is_new] = alive_.try_emplace(record.pid);
-  Life& life = found->second;
-  if (!is_new) {
-    ++life.threads;
-    return;
-  }
-  life.since = record.at;
-  life.row.pid = record.pid;
-  life.row.ppid = record.parent;
-  life.row.nspid = record.nspid != 0 ? record.nspid : trace::kNull;
-  life.row.start = time(record.at);
-  life.row.name = words_of(record, !options_.no_command);
-  life.row.rank = rank_of(record.pid);
-  fathom_process_record whole{};
-  const Result<std::string> command = read_file("/proc/" + std::to_string(record.pid) + "/cmdline");
-  if (command) {
-    whole.bytes = static_cast<std::uint32_t>(command->copy(whole.command, FATHOM_BPF_COMMAND));
-    life.row.command = words_of(whole, !options_.no_command);
-  }
-  if (life.row.command.empty()) life.row.command = life.row.name;  // a thread of the kernel
-}
-
-std::vector<Followed> RowMaker::alive() const {
-  std::vector<Followed> all;
-  for (const auto& [pid, life] : alive_)
-    all.push_back({static_cast<pid_t>(pid), static_cast<std::int64_t>(life.since)});
-  return all;
-}
-
-void RowMaker::forget(pid_t process) {
-  const auto found = alive_.find(static_cast<std::uint32_t>(process));
-  if (found == alive_.end()) return;
-  end_threads_of(found->first, trace::kNull);
-  ended_.push_back(std::move(found->second.row));
-  alive_.erase(found);
-}
-
 void RowMaker::begin_anew(std::int64_t shift, trace::Strings& strings, trace::HostRows& last) {
-  for (auto& [ids, life] : threads_) end_thread_life(life);
-  for (const auto& [pid, life] : alive_) ended_.push_back(life.row);
+  lives_.tell_of_all();
   finished_ = true;  // nothing waits: later it would be told at another time
   take(strings, last);
   finished_ = false;
-  for (auto& [pid, life] : alive_) {
-    life.row.start = std::max<std::int64_t>(0, life.row.start - (shift - shift_));
-    life.takes = 0;
-  }
-  for (auto& [ids, life] : threads_) {
-    life.row.start = std::max<std::int64_t>(0, life.row.start - (shift - shift_));
-    life.takes = 0;
-  }
+  lives_.begin_anew(shift);
   shift_ = shift;
-}
-
-// (The word that one has ended may be lost; and what has ended may wait for us to take notice.)
-bool RowMaker::anybody_lives() {
-  return std::ranges::any_of(alive_, [](const auto& one) {
-    const Result<std::string> stat = read_file("/proc/" + std::to_string(one.first) + "/stat");
-    const std::size_t name_end = stat ? stat->rfind(") ") : std::string::npos;
-    return name_end != std::string::npos && (*stat)[name_end + 2] != 'Z';
-  });
 }
 
 void RowMaker::finish() {
@@ -473,15 +217,12 @@ void RowMaker::finish() {
                            : "calls of functions whose return was not seen",
                        static_cast<std::int64_t>(unreturned_[layer])});
   }
-  for (auto& [ids, life] : threads_) end_thread_life(life);
-  threads_.clear();
-  for (auto& [pid, life] : alive_) ended_.push_back(std::move(life.row));
-  alive_.clear();
+  lives_.finish();
   if (kernel_worked_) {
     trace::ProcessRow kernel;
     kernel.pid = 0;
     kernel.name = kernel.command = "[kernel]";
-    ended_.push_back(std::move(kernel));
+    lives_.add(std::move(kernel));
   }
 }
 
@@ -539,6 +280,7 @@ trace::EventRow RowMaker::event_of(const fathom_call_record& call, trace::String
 
 trace::IntervalRow RowMaker::interval_of(const SumOfCalls& one, trace::Strings& strings) const {
   trace::IntervalRow row;
+  // Intervals count from when the kernel's half was loaded.
   row.ts = static_cast<std::int64_t>(one.key.interval) * options_.interval_ns - shift_;
   row.width = options_.interval_ns;
   row.pid = static_cast<std::int32_t>(one.key.pid);
@@ -563,18 +305,8 @@ trace::IntervalRow RowMaker::interval_of(const SumOfCalls& one, trace::Strings& 
   return row;
 }
 
-// Of whom the recording knows should nobody live to tell of his end.
-void RowMaker::tell_living() {
-  for (auto& [pid, life] : alive_) {
-    if (++life.takes == 2) ended_.push_back(life.row);
-  }
-  for (auto& [ids, life] : threads_) {
-    if (++life.takes == 2) end_thread_life(life);
-  }
-}
-
 void RowMaker::take(trace::Strings& strings, trace::HostRows& rows, std::int64_t now_ns) {
-  tell_living();
+  lives_.tell_of_long_lived();
   tell_overflow();
   // A path that is lost never comes, and the kernel's half has counted it.
   const std::int64_t late = now_ns - kPatienceNs - options_.interval_ns;
@@ -601,11 +333,8 @@ void RowMaker::take(trace::Strings& strings, trace::HostRows& rows, std::int64_t
     }
     return true;
   });
-  std::ranges::move(ended_, std::back_inserter(rows.lives.processes));
-  std::ranges::move(ended_threads_, std::back_inserter(rows.lives.threads));
+  lives_.take(rows.lives);
   std::ranges::move(losses_, std::back_inserter(rows.losses));
-  ended_.clear();
-  ended_threads_.clear();
   losses_.clear();
   files_.forget_replaced(now_ns, kPatienceNs + 2 * options_.interval_ns);
 }

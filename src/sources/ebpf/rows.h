@@ -5,30 +5,18 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "sources/ebpf/followed_lives.h"
 #include "sources/ebpf/known_files.h"
 #include "sources/ebpf/probes.h"
 #include "sources/source.h"
 #include "trace/decode/host_rows.h"
 
 namespace fathom::sources::ebpf {
-
-// A path as the kernel's half walked it: components from the last to the first, each ended by NUL.
-// "pipe [7]", "socket [7]" or "anon_inode [7]" of what is no file.
-std::string path_of(const fathom_file_record& record);
-
-// Where a device's file system is mounted, by a text like /proc/self/mountinfo; "" where it is not,
-// or at the root of all.
-std::string mount_point(std::uint32_t device, std::string_view mountinfo);
-
-// The rank of a process, by a text like /proc/PID/environ; NULL where it has none.
-std::int64_t rank_in(std::string_view environment);
 
 // One thread at a time: the source calls it under its lock. Records are the kernel half's own, and
 // checked; one that is not understood is dropped.
@@ -46,11 +34,11 @@ class RowMaker {
   // way.
   void forget_files(std::vector<std::uint32_t> numbers);
   // Whether processes are left that were not seen to end.
-  bool anybody_lives();
+  [[nodiscard]] bool anybody_lives() const { return lives_.anybody_lives(); }
   // Processes that were not seen to end.
-  [[nodiscard]] std::vector<Followed> alive() const;
+  [[nodiscard]] std::vector<Followed> alive() const { return lives_.alive(); }
   // This process goes on without us.
-  void forget(pid_t process);
+  void forget(pid_t process) { lives_.forget(process); }
   // The next recording begins `shift` ns after the kernel's half was loaded: times count from
   // there. Everything is taken before; those who live are told of in both.
   void begin_anew(std::int64_t shift, trace::Strings& strings, trace::HostRows& last);
@@ -62,37 +50,14 @@ class RowMaker {
   void take(trace::Strings& strings, trace::HostRows& rows, std::int64_t now_ns = 0);
 
  private:
-  struct Life {
-    trace::ProcessRow row;
-    std::uint64_t since = 0;  // ns of the monotonic clock
-    int threads = 1;
-    int takes = 0;  // that it has seen
-  };
-
-  struct ThreadLife {
-    trace::ThreadRow row;
-    int takes = 0;  // that it has seen
-  };
-
   void add_spilled(const fathom_call_record& call);
-  void add_fork(const fathom_process_record& record);
-  void add_exec(const fathom_process_record& record);
-  void add_exit(const fathom_process_record& record);
-  void add_join(const fathom_process_record& record);
-  void begin_thread(const fathom_process_record& record);
-  // Whether it was known. The word that it began may be lost: its end tells of that, too.
-  bool end_thread(const fathom_process_record& record);
-  void end_threads_of(std::uint32_t process, std::int64_t at);
   [[nodiscard]] std::int64_t time(std::uint64_t ns) const {
     return static_cast<std::int64_t>(ns) - options_.start_monotonic_ns - shift_;
   }
   [[nodiscard]] bool knows(std::uint32_t file) const {
     return file == FATHOM_BPF_NO_FILE || files_.find(file) != nullptr;
   }
-  void tell_living();
   void add_file(const fathom_file_record& record);
-  void end_life(trace::ProcessRow row);
-  void end_thread_life(ThreadLife& life);
   void tell_overflow();
   template <class Row>
   bool has_room(const std::vector<Row>& rows, std::size_t most, std::uint64_t calls);
@@ -113,11 +78,7 @@ class RowMaker {
   std::int64_t overflow_ = 0;  // calls that nobody took in time
   std::vector<fathom_call_record> calls_;
   std::vector<SumOfCalls> sums_;
-  std::map<std::uint32_t, Life> alive_;  // by pid
-  // By pid and tid, so that those of a process lie beside each other.
-  std::map<std::pair<std::uint32_t, std::uint32_t>, ThreadLife> threads_;
-  std::vector<trace::ProcessRow> ended_;
-  std::vector<trace::ThreadRow> ended_threads_;
+  FollowedLives lives_;
   std::vector<std::uint64_t> told_losses_ =
       std::vector<std::uint64_t>(FATHOM_BPF_COUNTER(FATHOM_BPF_LAYERS + 1, 0));
   std::vector<trace::Loss> losses_;

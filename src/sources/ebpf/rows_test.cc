@@ -9,6 +9,7 @@
 #include <string>
 
 #include "sources/ebpf/calls.h"
+#include "sources/ebpf/record_paths.h"
 
 namespace fathom::sources::ebpf {
 namespace {

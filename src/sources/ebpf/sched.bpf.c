@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Layer sched: when threads did not run, and whether they could have. */
+ * Layer sched: when threads did not run, and whether they could have. A thread that leaves the CPU
+ * is either pushed off (it waits to be let run, "runqueue") or waits for something: without
+ * letting itself be interrupted, as for a device ("block"), or for anything else ("sleep"). Its
+ * wait for something ends when it is woken, and its wait for a CPU begins. */
 #include "sources/ebpf/record.bpf.h"
 
 #define FATHOM_UNINTERRUPTIBLE 0x2
@@ -12,6 +15,7 @@ static __always_inline void end_wait(struct task_struct* task, __u32 number, __u
   account(&call, 0, false);
 }
 
+/* What it waits for is known now alone: when it comes back, its state says nothing of it. */
 static __always_inline void leave_cpu(struct fathom_task* state, __u32 task_state, __u64 now) {
   state->runnable = state->asleep = 0;
   if (task_state == 0) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Layer syscall: every call of the tasks that are recorded. */
+ * Layer syscall: every call of the tasks that are recorded. What a call means to files is taken
+ * when it begins, for afterwards a descriptor may be another file's; paths when it ends, since the
+ * kernel has read them by then and reading memory that is not there fails here. Which arguments
+ * matter stands in a table by the call's number (calls.cc). */
 #include "sources/ebpf/aio.bpf.h"
 #include "sources/ebpf/arguments.bpf.h"
 #include "sources/ebpf/names.bpf.h"

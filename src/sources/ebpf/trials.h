@@ -16,6 +16,7 @@ namespace fathom::sources::ebpf {
 // Number of a function that does nothing: beyond those of the user.
 inline constexpr std::uint32_t kNullNumber = 0x7fff00;
 
+// The modules of a layer that this kernel takes.
 struct LoadedLayer {
   std::vector<Loaded> modules;
   std::vector<std::string> missing;  // what it does without

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Layer syscall: operations that programs hand over by io_uring, from submission to completion. */
+ * Layer syscall: operations that programs hand over by io_uring, from submission to completion.
+ * They are made in one thread and done in another, perhaps one of the kernel's: by the address of
+ * the request both ends are known to be one operation. */
 #include "sources/ebpf/files.bpf.h"
 #include "sources/ebpf/record.bpf.h"
 

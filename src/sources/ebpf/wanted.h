@@ -16,6 +16,7 @@ namespace fathom::sources::ebpf {
 // Takes names as files have them.
 using Wanted = std::function<bool(const std::string& name)>;
 
+// A name or a regular expression: which of the two is not known before there are names to compare.
 struct Pattern {
   std::string text;
   Wanted literally;             // "outer", "outer(int)", "ns::outer" or "_Z5outeri"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// CUPTI's buffers, and the records in them as rows of layer gpu.
+// CUPTI hands over what the device did in buffers, some time after it was done and in whatever
+// thread it likes. Their records become rows of layer gpu: times by CUPTI's clock are put on ours,
+// numbers of calls are those that layer cuda wrote. Buffers are mapped, since the program's heap is
+// not ours to use.
 #include <sys/mman.h>
 
 #include "guest/syscalls.h"

@@ -132,6 +132,8 @@ bool open_of_toolkit(char* path) {
   return false;
 }
 
+// The one that is named, and no other; else the one that the program has loaded itself, that of its
+// runtime, that of a toolkit.
 bool open_any(char* path) {
   const char* named = setting("FATHOM_CUPTI");
   if (named != nullptr && *named != 0) {  // and no other: "none" is a way to do without

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A process that has ended before it is asked for belongs to nobody.
+// A choice is asked of /proc and of the control group's files, which change while they are read: a
+// process that has ended before it is asked for belongs to nobody, and one that comes later is
+// found the next time.
 #include "sources/perf/chosen_processes.h"
 
 #include <unistd.h>

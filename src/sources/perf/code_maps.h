@@ -9,6 +9,7 @@
 
 namespace fathom::sources {
 
+// A range of a process's addresses, and the file that lies there.
 struct CodeMapping {
   std::uint64_t address = 0;
   std::uint64_t length = 0;

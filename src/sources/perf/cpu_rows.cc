@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
+// The kernel's records become rows in the order of their times; each kind has a take() of its own.
 // A program that another one becomes (exec) is a row of its own, of processes and of threads, as
-// everywhere in a recording.
+// everywhere in a recording. Records may be missing where a ring was full: what is not known to
+// have begun begins with what is heard of it first.
 #include "sources/perf/cpu_rows.h"
 
 #include <algorithm>
@@ -12,6 +14,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "trace/rows/layers.h"
+#include "trace/rows/loss_reasons.h"
 
 namespace fathom::sources {
 namespace {
@@ -29,6 +32,25 @@ ThreadId thread_of(const perf::SampleId& id) {
   return {static_cast<std::int32_t>(id.pid), static_cast<std::int32_t>(id.tid)};
 }
 
+// Whose record it is: the process that has to be recorded for it to be taken. A record of a new
+// task (fork, clone) is its maker's, for nothing is known of the new one yet. Records of names,
+// mappings and ends say themselves whom they mean; all others are of the task that ran when they
+// were written.
+std::int32_t subject_of(const perf::Record& record) {
+  std::uint32_t pid = record.id.pid;
+  if (const auto* task = std::get_if<perf::Task>(&record.body))
+    pid = task->is_exit ? task->pid : task->parent;
+  if (const auto* comm = std::get_if<perf::Comm>(&record.body)) pid = comm->pid;
+  if (const auto* mapping = std::get_if<perf::Mapping>(&record.body)) pid = mapping->pid;
+  return static_cast<std::int32_t>(pid);
+}
+
+// Of a ring or a CPU: a loss there may be anybody's.
+bool speaks_of_nobody(const perf::Record& record) {
+  return std::holds_alternative<perf::Lost>(record.body) ||
+         std::holds_alternative<perf::Throttle>(record.body);
+}
+
 }  // namespace
 
 CpuRows::CpuRows(const CpuRowsOptions& options)
@@ -38,23 +60,28 @@ CpuRows::CpuRows(const CpuRowsOptions& options)
       account_(strings_.code(trace::kOnCpu), strings_.code(trace::kOffCpu)) {}
 
 bool CpuRows::is_recorded(const perf::Record& record) {
-  std::uint32_t whose = record.id.pid;
-  const auto* task = std::get_if<perf::Task>(&record.body);
-  const auto* comm = std::get_if<perf::Comm>(&record.body);
-  if (task != nullptr) whose = task->is_exit ? task->pid : task->parent;
-  if (comm != nullptr) whose = comm->pid;
-  if (const auto* mapping = std::get_if<perf::Mapping>(&record.body)) whose = mapping->pid;
-  const auto pid = static_cast<std::int32_t>(whose);
+  const std::int32_t pid = subject_of(record);
   if (left_.contains(pid)) {
-    const auto tid = static_cast<std::int32_t>(task != nullptr ? task->tid : 0);
-    if (task != nullptr && !task->is_exit) left_.insert(static_cast<std::int32_t>(task->pid));
-    if (task != nullptr && task->is_exit && tid == pid) left_.erase(pid);
+    follow_left(record);
     return false;
   }
-  const bool speaks_of_nobody = std::holds_alternative<perf::Lost>(record.body) ||
-                                std::holds_alternative<perf::Throttle>(record.body);
-  if (!chooses_ || processes_.contains(pid) || speaks_of_nobody) return true;
+  if (!chooses_ || processes_.contains(pid) || speaks_of_nobody(record)) return true;
+  // Of the whole machine, one that is not known yet may be chosen by the program that it becomes.
+  const auto* comm = std::get_if<perf::Comm>(&record.body);
   return comm != nullptr && comm->is_exec && chooses_(pid);
+}
+
+// Children of a process that was left are left, too. The end of its first thread is taken for that
+// of the process, which it nearly always is: its number may soon be another one's.
+void CpuRows::follow_left(const perf::Record& record) {
+  const auto* task = std::get_if<perf::Task>(&record.body);
+  if (task == nullptr) return;
+  const auto pid = static_cast<std::int32_t>(task->pid);
+  if (!task->is_exit) {
+    left_.insert(pid);
+  } else if (task->tid == task->pid) {
+    left_.erase(pid);
+  }
 }
 
 void CpuRows::take(const perf::Record& record, SampleOf of) {
@@ -169,6 +196,7 @@ void CpuRows::take(const perf::SampleId& id, const perf::Task& task) {
   const ThreadId thread{pid, static_cast<std::int32_t>(task.tid)};
   if (task.is_exit) return end_thread(thread, ts(id.time));
   const auto found = processes_.find(pid);
+  // A thread that was made while /proc was read may be known from there already.
   const bool was_found = found != processes_.end() && found->second.looked != trace::kNull &&
                          ts(id.time) <= found->second.looked && account_.knows(thread);
   if (was_found) return;  // when /proc was read, after it was made
@@ -265,6 +293,7 @@ void CpuRows::cut(std::int64_t monotonic_ns, trace::Strings& strings, trace::Hos
 }
 
 void CpuRows::begin_anew(std::int64_t start_monotonic_ns, std::int64_t now) {
+  // Those that go on begin again in the new recording, as if they had been found now.
   const std::int64_t shift = start_monotonic_ns - options_.start_monotonic_ns;
   options_.start_monotonic_ns = start_monotonic_ns;
   frames_.begin_anew();
@@ -326,15 +355,13 @@ void CpuRows::count_loss(const char* reason, std::uint64_t count) { losses_[reas
 
 void CpuRows::count_losses_of_frames() {
   const std::pair<const char*, std::uint64_t> all[] = {
-      {"stacks without their outermost functions", frames_.take_cut()},
-      {"stacks without callers: there are too many different ones",
-       frames_.memory().take_shortened()},
-      {"names of frames for which there was no room", frames_.memory().take_nameless()},
-      {"frames of code generated at run time without names", frames_.take_unnamed()},
-      {"frames of files without a build id that were replaced", frames_.take_replaced()},
-      {"stacks of Python whose functions could not be read", frames_.python().take_unread()},
-      {"stacks of Python of which it is not certain what they ran",
-       frames_.python().take_uncertain()},
+      {trace::kCutStacks, frames_.take_cut()},
+      {trace::kShortenedStacks, frames_.memory().take_shortened()},
+      {trace::kNamelessFrames, frames_.memory().take_nameless()},
+      {trace::kUnnamedFrames, frames_.take_unnamed()},
+      {trace::kReplacedFrames, frames_.take_replaced()},
+      {trace::kUnreadPython, frames_.python().take_unread()},
+      {trace::kUncertainPython, frames_.python().take_uncertain()},
   };
   for (const auto& [reason, count] : all) {
     if (count > 0) count_loss(reason, count);
@@ -368,8 +395,7 @@ void CpuRows::drain(trace::Strings& strings, trace::HostRows& into) {
   std::ranges::move(take_named(account_, names_, ended_), std::back_inserter(into.lives.threads));
   into.lives.add({std::move(rows_.lives.processes), {}});
   const std::uint64_t untold = account_.take_untold();
-  if (options_.sees_leaving && untold > 0)
-    count_loss("stacks of waits that were not taken", untold);
+  if (options_.sees_leaving && untold > 0) count_loss(trace::kUntoldWaits, untold);
   count_losses_of_frames();
   for (const auto& [reason, count] : std::exchange(losses_, {})) {
     into.losses.push_back(

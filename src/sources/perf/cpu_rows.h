@@ -24,6 +24,7 @@
 
 namespace fathom::sources {
 
+// What holds for a whole recording.
 struct CpuRowsOptions {
   std::int64_t start_monotonic_ns = 0;  // where ts is 0
   std::string event;                    // what ticks
@@ -110,8 +111,11 @@ class CpuRows {
   template <class Other>
   void take(const perf::SampleId& /*id*/, const Other& /*body*/) {}
 
-  // Whether the process of a record is recorded; one that is chosen by it is from then on.
+  // Whether a record is to be taken: the process that it speaks of (subject_of) was found, chosen
+  // or made by one that is recorded, and was not left. Asked once for each record, in their order:
+  // chooses_ is asked for a program that begins, and left_ follows those that were left.
   bool is_recorded(const perf::Record& record);
+  void follow_left(const perf::Record& record);
   // The file of a mapping; nullptr: there is no room for more.
   const Module* module_of(std::int32_t pid, const CodeMapping& mapping, std::string_view build_id);
   void map_code(std::int32_t pid, const CodeMapping& mapping, std::string_view build_id);

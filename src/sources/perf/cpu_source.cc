@@ -72,6 +72,9 @@ Error cannot_join(const Error& refused) {
           refused.hint};
 }
 
+// Samples by the kernel's events; by /proc (instead_) where those are refused. Its thread reads the
+// rings from start() to pause(); all other calls come from the recorder's threads, and mutex_ is
+// between them.
 class CpuSource final : public Source {
  public:
   Status prepare(const SourceContext& context) override {
@@ -144,6 +147,7 @@ class CpuSource final : public Source {
     if (instead_) return instead_->join(choice);
     const std::scoped_lock lock(mutex_);
     if (!rows_ || choice.by == Choice::By::kNobody) return {};
+    // An event is a descriptor, for each thread and CPU.
     raise_file_limit();
     return choice.by == Choice::By::kProcess ? join_process(choice.process) : join_chosen(choice);
   }
@@ -212,6 +216,7 @@ class CpuSource final : public Source {
     const std::scoped_lock lock(mutex_);
     if (!rows_ || paused_) return;
     const std::int64_t now = now_monotonic_ns();
+    // All there is: nothing comes behind it.
     read(~std::uint64_t{0});
     rows_->stop(now);
   }
@@ -295,6 +300,7 @@ class CpuSource final : public Source {
   // With mutex_, as all below but the last.
   void read(std::uint64_t until) {
     if (gave_up_) return;
+    // Rings first, what processes look like behind them: a record tells of a moment before this.
     events_->read(records_);
     if (chosen_) chosen_->refresh();
     rows_->look_anew();

@@ -25,6 +25,7 @@ std::vector<perf::EventGroup> each_alone(const std::vector<perf::Event>& events)
   std::vector<perf::EventGroup> groups;
   for (const perf::Event& event : events) {
     groups.push_back({{event}});
+    // Values are scaled once, when they are told.
     groups.back().events[0].scale = 1;
   }
   return groups;
@@ -51,7 +52,7 @@ void EventCounts::adopt(pid_t process, const std::vector<perf::Event>& events) {
   counters_.emplace(TreeCounters::open(process, events));
   Result<perf::Counting> whole =
       perf::Counting::open(each_alone(counters_->events()), process, perf::Counting::Start::kExec,
-                           perf::Counting::Whom::kProcess);
+                           perf::Counting::Scope::kProcess);
   if (whole) of_program_.emplace(std::move(whole).value());
 }
 
@@ -124,7 +125,7 @@ void EventCounts::look_at_the_living() {
     if (found == looked_at_.end()) {
       Result<perf::Counting> counting =
           perf::Counting::open(each_alone(counters_->events()), process.pid,
-                               perf::Counting::Start::kNow, perf::Counting::Whom::kProcess);
+                               perf::Counting::Start::kNow, perf::Counting::Scope::kProcess);
       if (!counting) continue;
       counting->enable();
       found = looked_at_.emplace(process, std::move(counting).value()).first;
@@ -136,6 +137,7 @@ void EventCounts::look_at_the_living() {
   }
 }
 
+// Called by the thread that reads the rings; drain() comes from another one.
 void EventCounts::tell(std::vector<CountRow> rows) {
   for (CountRow& row : rows) row.value *= counters_->events()[row.event].scale;
   const std::scoped_lock lock(mutex_);

@@ -13,6 +13,7 @@
 
 namespace fathom::sources {
 
+// What became of following a process that runs.
 struct FollowedThreads {
   std::set<pid_t> threads;    // that were there; those that they made since are told by records
   std::uint64_t refused = 0;  // threads without events

@@ -16,6 +16,7 @@
 
 namespace fathom::sources {
 
+// A thread as /proc showed it.
 struct FoundThread {
   std::int32_t tid = 0;
   std::string name;
@@ -24,11 +25,13 @@ struct FoundThread {
   std::vector<std::string> waits_in;
 };
 
+// A mapping that can be run.
 struct FoundCode {
   CodeMapping mapping;
   std::string build_id;  // its bytes; "" where the file has none, or is another one by now
 };
 
+// A process that ran before anybody followed it.
 struct FoundProcess {
   std::int32_t pid = 0;
   std::int64_t ppid = 0;

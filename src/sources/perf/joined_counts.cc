@@ -57,7 +57,7 @@ void JoinedCounts::add(const Followed& process) {
   if (processes_.contains(process)) return;
   Result<perf::Counting> counting =
       perf::Counting::open(each_alone(events_), process.process, perf::Counting::Start::kNow,
-                           perf::Counting::Whom::kProcess);
+                           perf::Counting::Scope::kProcess);
   if (!counting) return;  // it has ended
   counting->enable();
   processes_.insert_or_assign(

@@ -109,7 +109,7 @@ TEST_F(JoinedCountsTest, TheLastRowIsExactThoughTheProcessHasEnded) {
   wait_for_look();
   perf::Counting truth =
       perf::Counting::open(perf::parse_events("page-faults").value(), running_.pid(),
-                           perf::Counting::Start::kNow, perf::Counting::Whom::kProcess)
+                           perf::Counting::Start::kNow, perf::Counting::Scope::kProcess)
           .value();
   truth.enable();
   running_.go_and_end();

@@ -13,6 +13,7 @@
 
 namespace fathom::sources {
 
+// What one look at a thread told.
 struct ThreadLook {
   std::int32_t tid = 0;
   std::string name;
@@ -26,6 +27,7 @@ struct ThreadLook {
   std::string user_place;    // function of libc, where the call's arguments tell
 };
 
+// What one look at a process told. Its threads were looked at one after the other.
 struct ProcessLook {
   ProcessStat stat;
   std::int64_t ran = 0;  // ns of CPU of all its threads, those that have ended too

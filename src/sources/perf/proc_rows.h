@@ -17,6 +17,7 @@
 
 namespace fathom::sources {
 
+// What holds for a whole recording.
 struct ProcRowsOptions {
   std::int64_t start_monotonic_ns = 0;  // where ts is 0
   bool no_command = false;              // arguments of programs are not recorded

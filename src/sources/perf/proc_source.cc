@@ -31,6 +31,7 @@
 namespace fathom::sources {
 namespace {
 
+// It rests so many times as long as it looked.
 constexpr std::int64_t kRestFactor = 20;
 constexpr char kWithoutFunctions[] =
     ": CPU time and waits of each thread are read from /proc, without functions";
@@ -68,6 +69,8 @@ bool is_ours(pid_t process) {
                               facts.st_uid == ::geteuid());
 }
 
+// look_mutex_ is held for a look at /proc, which may take long; mutex_ for the rows alone, so that
+// drain() need not wait for a look.
 class ProcSource final : public Source {
  public:
   explicit ProcSource(Error refused) : refused_(std::move(refused)) {}

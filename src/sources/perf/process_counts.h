@@ -30,6 +30,7 @@ struct Living {
   auto operator<=>(const Living&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
+// A value of a counter of layer cpu.
 struct CountRow {
   std::int64_t ts = 0;
   std::int32_t pid = 0;

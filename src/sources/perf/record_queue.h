@@ -12,6 +12,7 @@
 
 namespace fathom::sources {
 
+// One thread. Owns the bytes; what it hands on is valid during the call.
 class RecordQueue {
  public:
   // The bytes are copied.

@@ -25,6 +25,7 @@
 
 namespace fathom::sources {
 
+// What is sampled, and how often.
 struct SamplingOptions {
   perf::Event event;  // what ticks
   double hz = 99;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Chains of the kernel have a word between parts that tells whose the next addresses are.
+// A sample's stack out of its parts: the kernel's chain (addresses by frame pointers, with a word
+// between parts that tells whose the next ones are), a copy of the stack that is unwound by tables,
+// and Python's own frames. Tables are right where they lead; frame pointers take over where they do
+// not (joined_stack.h); Python's frames take the place of the interpreter's.
 #include "sources/perf/stack_frames.h"
 
 #include <linux/perf_event.h>
@@ -30,6 +33,7 @@ void each_address(const perf::Words& chain, std::uint64_t whose, Use use) {
 }
 
 // How many addresses a chain may have.
+// The kernel cuts chains there without a word.
 std::size_t longest_chain() {
   constexpr std::int64_t kUsual = 127;
   const Result<std::string> text = read_file("/proc/sys/kernel/perf_event_max_stack");
@@ -60,6 +64,7 @@ StackFrames::StackFrames(ProcessMaps& maps, trace::Strings& strings, KernelNames
 
 Frame StackFrames::kernel_frame(std::uint64_t address) {
   constexpr std::size_t kMostKnown = std::size_t{1} << 18U;
+  // A cache: names are asked for again.
   if (kernel_codes_.size() >= kMostKnown) kernel_codes_.clear();
   const auto [place, is_new] = kernel_codes_.try_emplace(address, trace::kNoString);
   if (is_new) {
@@ -84,6 +89,8 @@ Frame StackFrames::user_frame(std::int32_t pid, std::uint64_t address, std::uint
   frame.build_id = strings_.code_or_null(to_hex(place->module->build_id));
   frame.offset = static_cast<std::int64_t>(place->offset);
   if (place->module->is_in_anothers_place) {
+    // Another file lies there by now: its symbols would name the wrong function, so the place is
+    // the name, for good.
     frame.function = memory_.text(trace::name_of_place(place->module->path, frame.offset));
     replaced_++;
   }
@@ -114,6 +121,8 @@ Frame StackFrames::compiled_frame(std::int32_t pid, std::uint64_t address, std::
   return frame;
 }
 
+// Frames of compiled code wait until the JIT has written down what it made, with their whole stack:
+// a stack is told once.
 bool StackFrames::name_waiting(std::span<trace::FrameRow> stack) {
   // A JIT writes down what it made at once, or when its buffer is full.
   constexpr std::int64_t kPatience = 30'000'000'000;
@@ -151,6 +160,7 @@ void StackFrames::add_kernel_frames(const perf::Words& chain) {
                [this](std::uint64_t address) { frames_.push_back(kernel_frame(address)); });
 }
 
+// The first address is where the thread was, all others are behind calls.
 void StackFrames::follow_pointers(const perf::Words& chain) {
   by_pointers_.clear();
   each_address(chain, PERF_CONTEXT_USER, [this](std::uint64_t address) {
@@ -184,6 +194,7 @@ symbols::UnwindEnd StackFrames::follow_tables(std::int32_t pid, const perf::Samp
       symbols::kThisMachine, symbols::perf_register_mask(symbols::kThisMachine),
       std::span(values, count));
   symbols::AddressSpace* space =
+      // A program of 32 bits has other registers, and tables that are not read here.
       sample.registers_abi == PERF_SAMPLE_REGS_ABI_64 ? tables_.space_of(maps_, pid) : nullptr;
   if (!registers || space == nullptr) return symbols::UnwindEnd::kNoRules;
   copy_ = {registers->get(registers->sp_number()).value_or(0),
@@ -310,6 +321,7 @@ std::int64_t StackFrames::stack(const perf::SampleId& id, const perf::Sample& sa
     join_stacks(by_tables_, by_pointers_);
   }
   const bool whole = end == symbols::UnwindEnd::kWhole;
+  // False where none of its frames could be read: then the interpreter's own are shown.
   if (python != nullptr && add_python_frames(id, *python, whole))
     return memory_.stack(outermost_first());
   for (const symbols::UnwoundFrame& frame : by_tables_)

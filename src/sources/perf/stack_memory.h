@@ -16,6 +16,7 @@
 
 namespace fathom::sources {
 
+// How much is remembered.
 struct StackLimits {
   std::size_t stacks = std::size_t{1} << 20U;  // with their callers
   std::size_t leaves = std::size_t{1} << 18U;  // beyond that: of the innermost function alone

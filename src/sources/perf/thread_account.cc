@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A sample waits until its thread's next one, so that the last one can have what its thread ran
-// after it: without that, each thread would lack half a period.
+// Each moment of a thread belongs to exactly one row: on the CPU to the sample before it, off the
+// CPU to a stretch. A sample waits until its thread's next one, so that the last one can have what
+// its thread ran after it: without that, each thread would lack half a period. Records may be lost
+// (a ring was full), so every function also takes a thread that is not where it should be, and
+// decides whose the time in between is.
 #include "sources/perf/thread_account.h"
 
 #include <algorithm>
@@ -11,6 +14,7 @@ using trace::kNull;
 using trace::SampleRow;
 using trace::ThreadRow;
 
+// Whoever is told of for the first time begins then.
 ThreadAccount::Thread& ThreadAccount::at(ThreadId id, std::int64_t ts) {
   const auto [place, is_new] = living_.try_emplace(id);
   if (!is_new) return place->second;
@@ -31,6 +35,8 @@ void ThreadAccount::tell_begin(ThreadId id, std::int64_t ts) {
 void ThreadAccount::forked(ThreadId thread, std::int64_t ts) {
   if (living_.contains(thread)) ended(thread, ts);  // its number is another's now
   Thread& made = at(thread, ts);
+  // It waits to be let run for the first time, and the kernel counts that as ready from the
+  // beginning.
   made.off_since = ts;
   made.preempted = true;
   made.ready_before = 0;
@@ -51,6 +57,7 @@ void ThreadAccount::running(ThreadId thread, std::int64_t ts) {
   if (!it.runs_since) switched_in(thread, ts);
 }
 
+// Adds to the time that its next sample will stand for.
 void ThreadAccount::ran_until(Thread& thread, std::int64_t ts) {
   // The first thing that is told of a thread that was found: it ran since then.
   if (!thread.runs_since && !thread.off_since) thread.runs_since = thread.start;
@@ -59,6 +66,7 @@ void ThreadAccount::ran_until(Thread& thread, std::int64_t ts) {
   thread.runs_since = ts;
 }
 
+// The row of a stretch off the CPU, which ends now. One that was pushed off was ready all the time.
 void ThreadAccount::was_off_until(ThreadId id, Thread& thread, std::int64_t ts) {
   if (!thread.off_since) return;
   SampleRow row;
@@ -87,6 +95,7 @@ void ThreadAccount::switched_in(ThreadId id, std::int64_t ts) {
 
 void ThreadAccount::switched_out(ThreadId id, std::int64_t ts, bool preempted) {
   Thread& thread = at(id, ts);
+  // The stack of a wait was taken a moment before the switch: that moment is where the wait begins.
   const std::int64_t told = std::exchange(thread.leaves_at, std::nullopt).value_or(ts);
   if (thread.runs_since && told >= *thread.runs_since) ts = std::min(ts, told);
   ran_until(thread, ts);
@@ -94,6 +103,8 @@ void ThreadAccount::switched_out(ThreadId id, std::int64_t ts, bool preempted) {
   thread.runs_since.reset();
   thread.off_since = ts;
   thread.preempted = preempted;
+  // Nobody told from where: a thread that waits usually waits where it did before, one that was
+  // pushed off is where it was last sampled. slept_in() may know better.
   thread.is_guess = thread.left_from == kNull;
   if (thread.is_guess) {
     const bool waited = !preempted && thread.last_wait != kNull;
@@ -134,6 +145,7 @@ void ThreadAccount::slept_in(ThreadId id, std::int64_t stack, std::int64_t looke
   const auto found = living_.find(id);
   if (found == living_.end()) return;
   Thread& thread = found->second;
+  // It has run since then, or the kernel has told.
   if (!thread.off_since || *thread.off_since > looked_ts || !thread.is_guess) return;
   thread.is_guess = false;
   if (stack != kNull) thread.left_from = stack;
@@ -164,6 +176,7 @@ std::int64_t ThreadAccount::ready_of(const Thread& thread) {
   return *thread.ready_ns + thread.preempted_ns - thread.preempted_then;
 }
 
+// Closes whatever is open: the last run, the last wait, the sample that waits.
 void ThreadAccount::finish(ThreadId id, Thread& thread, std::int64_t ts) {
   ran_until(thread, ts);
   was_off_until(id, thread, ts);
@@ -203,6 +216,8 @@ void ThreadAccount::ended_all(std::int32_t pid, std::int64_t ts) {
   }
 }
 
+// Rows of this recording end, and the thread goes on in the next as if it had been found there:
+// what it was is known, where it was is not.
 void ThreadAccount::cut(std::int64_t ts) {
   for (auto& [id, thread] : living_) {
     const bool is_off = thread.off_since.has_value();

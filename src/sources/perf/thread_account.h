@@ -17,6 +17,7 @@
 
 namespace fathom::sources {
 
+// A thread of this machine, by the numbers of the recorder's namespace.
 struct ThreadId {
   std::int32_t pid = 0;
   std::int32_t tid = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Opens the counters and reads their rings. Each CPU has one ring, which all its counters share;
-// records of several rings are put in order by the queue.
+// Opens the counters and reads their rings. Counters are opened for one CPU each, since only those
+// may have a ring when children inherit them; each CPU has one ring, which all its counters share.
+// What a thread counted comes as a record when it ends (inherit_stat), beside records of who began
+// and ended; records of several rings are put in order by the queue.
 #include "sources/perf/tree_counters.h"
 
 #include <sys/ioctl.h>
@@ -19,6 +21,7 @@ namespace {
 // Two records for each event of a thread that ends: enough for thousands between two looks.
 constexpr std::size_t kRing = std::size_t{256} << 10;
 
+// Both kinds of counters bear the same fields in their records, so that one reader reads the ring.
 void as_told_at_the_end(perf_event_attr& attr) {
   attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
   attr.sample_id_all = 1;
@@ -30,6 +33,7 @@ void as_told_at_the_end(perf_event_attr& attr) {
   attr.enable_on_exec = 1;
 }
 
+// Counts nothing: it owns the ring, and brings the records of tasks.
 perf_event_attr attr_of_lives() {
   perf_event_attr attr{};
   attr.size = sizeof attr;
@@ -104,6 +108,7 @@ Result<bool> TreeCounters::add_event(pid_t process, const perf::Event& event) {
     if (!opened.fd) return opened.fd.error();
     user_only = user_only || opened.user_only;
     const Fd& fd = counters.emplace_back(std::move(opened.fd).value());
+    // Into the ring of its CPU. The number that the kernel gave it tells whose a record is.
     if (::ioctl(fd.get(), PERF_EVENT_IOC_SET_OUTPUT, cpus_[i].lives.get()) != 0 ||
         ::ioctl(fd.get(), PERF_EVENT_IOC_ID, &ids.emplace_back()) != 0)
       return Error{Code::kUnsupported, "this kernel does not tell what threads counted", ""};
@@ -138,6 +143,8 @@ std::optional<TreeCounters::Which> TreeCounters::which(std::uint64_t id) const {
   return found != ids_.end() ? std::optional(found->second) : std::nullopt;
 }
 
+// Software events and tracepoints are always counted; others may have to take turns on the CPU's
+// registers, and their values are scaled.
 bool TreeCounters::is_shared(std::size_t event) const {
   const std::uint32_t type = events_[event].type;
   return type != PERF_TYPE_SOFTWARE && type != PERF_TYPE_TRACEPOINT;

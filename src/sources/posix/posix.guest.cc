@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Layer posix: the hooks of the table, and those that no row can describe.
+// Layer posix: the hooks of the table, and those that no row can describe: calls whose meaning
+// depends on an argument (fcntl), calls with two descriptors, directories, asynchronous requests,
+// and all that make or become a process. Each does by hand what `traced` (guest/call.h) does by the
+// table.
 #include <aio.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -43,6 +46,8 @@ void resolve_for_children() {
 
 // --- fcntl: some commands make descriptors, one changes what a write means
 
+// Which of the three it is, the command tells; for all others the descriptor means afterwards what
+// it did.
 template <const Spec& S>
 int fcntl_hook(int (*&original)(int, int, long), int fd, int command, long value) {
   resolve(original, S.entry);
@@ -89,6 +94,7 @@ R copy_hook(R (*&original)(A...), const off_t* from, A... a) {
     facts.offset = position_ends(position, facts.fd, word, facts.error == 0 ? ret : -1, false);
     facts.elsewhere = position.elsewhere;
   } else if (ret > 0 && *from >= ret) {
+    // Read after the call: the kernel has moved it on by what it copied.
     facts.offset = *from - ret;
   }
   facts.file = use_ends(facts.fd, word);

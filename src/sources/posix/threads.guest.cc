@@ -112,7 +112,8 @@ template <class Function, class Create>
 static int start_thread(Function start, void* argument, Create create) {
   Work* one = recording(FATHOM_SOURCE_RUNTIME) && !is_confined() ? take() : nullptr;
   if (one == nullptr) return create(start, argument);
-  *one = {reinterpret_cast<Start>(start), argument};
+  using Any = void (*)();  // between two types of functions compilers want this step
+  *one = {reinterpret_cast<Start>(reinterpret_cast<Any>(start)), argument};
   const int ret = create(reinterpret_cast<Function>(&fathom_run_thread), one);
   if (ret != 0) give_back(one);
   return ret;

@@ -75,8 +75,11 @@ static struct block* new_block(struct site* site, PyObject* given) {
 
 static struct block* idle;
 
+// When the module is made: an interpreter before this one may have been finalised, and its objects
+// with it.
 void block_forget(void) { idle = NULL; }
 
+// Where nothing records, every `with` gets the same object, and costs no memory.
 static PyObject* idle_block(void) {
   if (idle == NULL) idle = new_block(NULL, NULL);
   Py_XINCREF(idle);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which context was entered from within which stands in Python's own struct alone.
+// Which context was entered from within which stands in Python's own struct alone: no function of
+// its interface tells. Hence a file that includes the headers of the interpreter's core, and
+// nothing else.
 #define Py_BUILD_CORE_MODULE 1
 #include "sources/python/context.h"
 

@@ -38,6 +38,7 @@ constexpr fathom_source kPython = FATHOM_SOURCE_PYTHON;
 constexpr uint32_t kRoom = FrameStack::kRoom;
 using Entry = FrameStack::Entry;
 
+// As asked for in ns, once ticks are known (ticks_of).
 constinit uint64_t min_ticks = 0;
 
 FATHOM_COLD FrameStack* make_stack() {
@@ -53,6 +54,7 @@ FATHOM_HOT Entry* entries() {
 }
 
 // Opens a level, and gives a place for what begins now; nullptr where there is none.
+// Counts also what finds no room, so that ends are met by their own begins.
 FATHOM_HOT Entry* open_entry() {
   if (FATHOM_UNLIKELY(tls.thread == nullptr)) first_record_of_thread();
   if (FATHOM_UNLIKELY(tls.thread == nullptr)) return nullptr;
@@ -157,6 +159,8 @@ void enter(uint32_t site) {
   entry->begin = begin_counted(depth);
 }
 
+// The innermost frame, as a rule. Another one where an end went unseen: what lies inside ends with
+// it.
 void leave(uint32_t site) {
   const uint64_t end = tick();
   if (!recording(kPython) || tls.thread == nullptr || tls.thread->frame_count == 0) return;
@@ -195,6 +199,7 @@ FATHOM_COLD bool runs_in(const Entry* all, uint32_t function) {
   return at > 0 && all[at - 1].site == function;
 }
 
+// A turn of a loop that is not open begins it; one of an outer loop ends those inside.
 int turn(uint32_t function, uint64_t loop, uint64_t turns) {
   if (!recording(kPython) || tls.thread == nullptr) return 0;
   const bool resumed = turns == FATHOM_LOOP_RESUMES;
@@ -255,6 +260,7 @@ int wants_loops(const char* module) {
 
 constexpr long kMostText = 64 << 20;
 
+// For the extension, which may not use the program's heap either.
 char* read_file(const char* path, size_t* size) {
   const int fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
   if (fd < 0) return nullptr;

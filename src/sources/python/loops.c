@@ -97,6 +97,7 @@ struct listing {
   int count;
 };
 
+// What a loop is stands in no table: it is a jump back, and where that leads is its head.
 static bool is_jumped_back_to(const struct listing* listing, int target) {
   for (int i = 0; i < listing->count; i++) {
     if (listing->rows[i].code == JUMP_BACKWARD && listing->rows[i].target == target) return true;
@@ -139,6 +140,8 @@ struct handler {
   int start, target;
 };
 
+// As location tables have them: six bits a byte, the highest first, one bit that says whether more
+// follow.
 static int next_number(const unsigned char** at, const unsigned char* end) {
   int number = 0;
   while (*at < end) {
@@ -197,6 +200,7 @@ static bool holds(const struct loop* loop, Py_ssize_t offset) {
   return offset >= loop->head && offset <= loop->tail;
 }
 
+// Named by its function and the line where it begins, which is the same in all turns.
 static uint32_t loop_site(PyCodeObject* code, const struct loop* loop, const char* kind,
                           const struct fathom_frame_place* function) {
   char name[1024];
@@ -278,6 +282,7 @@ static void settle_loop(PyCodeObject* code, const struct listing* listing, struc
   loop->id = fathom_loop(loop_site(code, loop, kind, function), which);
 }
 
+// Jumps out of a loop: `break`, and the end of a test.
 static void find_exits(const struct listing* listing, struct loops* loops) {
   int* exits = exits_of(loops);
   for (int i = 0; i < listing->count; i++) {
@@ -288,6 +293,7 @@ static void find_exits(const struct listing* listing, struct loops* loops) {
   }
 }
 
+// One allocation, which the code object keeps and frees: loops, and exits behind them.
 static struct loops* make_table(PyCodeObject* code, const struct listing* listing,
                                 const struct fathom_frame_place* function) {
   int back = 0, jumps = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Markers as blocks: what is open, by tasks and threads, and what is sent with it. How one is made:
-// marker_make.c.
+// Markers as blocks: what is open, by tasks and threads, and what is sent with it. One marker may
+// be entered many times at once (a decorator's is shared by all calls, and tasks of an event loop
+// take turns inside it), so each entry has a level of its own, and an exit finds the one that
+// belongs to it. How one is made: marker_make.c.
 #include "sources/python/marker.h"
 
 #include <stdlib.h>
@@ -66,6 +68,8 @@ static struct site* site_of(PyObject* name, PyObject* category) {
 
 // --- arguments
 
+// A value as text. DFTracer wraps some in an object that says how to aggregate them: the value
+// inside is meant.
 PyObject* marker_value(PyObject* value) {
   if (PyLong_CheckExact(value) || PyFloat_CheckExact(value) || PyUnicode_CheckExact(value))
     return value_of(value);
@@ -137,6 +141,7 @@ static void leave_to_level(struct marker* self, struct level* level) {
 
 // --- blocks
 
+// Nearly every marker is entered once at a time: the first entry's room is in the marker itself.
 static struct opened* room_for(struct marker* self) {
   if (self->first_taken) return malloc(sizeof(struct opened));
   self->first_taken = true;
@@ -241,6 +246,7 @@ static int marker_clear(PyObject* object) {
   return 0;
 }
 
+// What is still open ends with the marker: nobody can close it later.
 void marker_end(PyObject* object) {
   struct marker* self = (struct marker*)object;
   if (self->weak_references != NULL) PyObject_ClearWeakRefs(object);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Marks of loops, and what the code that calls them tells about them: whether a loop turns at all,
-// and which loops a generator goes on in. Loops are found by their jumps back, as from 3.12 on.
+// Marks of loops, before Python 3.12 had events for them: constants that rewritten code calls where
+// a loop begins, turns and ends (rewrite.c puts them there). A mark has to know whether a loop
+// turns at all, or it would tell of code that only looks like one, and in which loops a generator
+// goes on that was left in their midst. Both come from the compiled code: loops are found by their
+// jumps back, as from 3.12 on.
 #include "sources/python/marks.h"
 
 #if PY_VERSION_HEX < 0x030c0000
@@ -28,6 +31,8 @@ static inline uint64_t loop_of(const struct mark* mark) {
   return fathom_loop(mark->site, mark->which);
 }
 
+// Each is called by the program's own code, so it must return what that code expects: true for a
+// turn, which stands in a condition.
 static PyObject* on_turn(PyObject* self, PyObject* const* args, size_t count, PyObject* names) {
   const struct mark* mark = (const struct mark*)self;
   (void)args, (void)count, (void)names;
@@ -205,6 +210,8 @@ static bool is_among(const unsigned char* codes, size_t count, int code) {
 }
 #define IS_AMONG(codes, code) is_among(codes, sizeof(codes), code)
 
+// With the prefixes that make its argument longer, and the caches behind it, in which nothing is
+// to be executed.
 static struct instruction next_instruction(const unsigned char* bytes, Py_ssize_t size,
                                            Py_ssize_t* at) {
   struct instruction one = {.target = -1};
@@ -275,6 +282,7 @@ struct regions {
   struct region rows[];
 };
 
+// What belongs to a code object is kept with it, by a number that the interpreter gave us.
 static Py_ssize_t regions_index = -1;
 
 void marks_forget(void) {
@@ -302,6 +310,7 @@ static struct mark* turned_by(PyCodeObject* code, const struct listing* listing,
   return NULL;
 }
 
+// A loop has its place in the recording from the first time that its function is met.
 static void settle_mark(struct mark* mark, const struct fathom_frame_place* function,
                         uint32_t site) {
   if (mark->site != 0 || mark->name == NULL) return;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Generators, coroutines and asynchronous generators as one event each. Every step opens the level
-// anew, because other tasks run between the steps.
+// Generators, coroutines and asynchronous generators as one event each. Between their steps other
+// code runs in the same thread: an event that stayed open would hold all of it. So every step opens
+// the level anew and closes it, and the event is written once, when the body is left. To the
+// program the object is what it wraps: whatever it is asked goes to that.
 #include "sources/python/stepped.h"
 
 #include <string.h>

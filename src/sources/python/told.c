@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Arguments go straight into the recording: no dict is made of a call. What fails here is none of
-// the program's business.
+// Arguments of a call that are told with it: they go straight
+// into the recording, and no dict is made of a call. Which ones is settled when the function is
+// decorated, by place and by name. What fails here is none of the program's business: an attribute
+// that raises, a text that cannot be made, is left out, and the exception is cleared.
 #include "sources/python/told.h"
 
 #include <stdlib.h>
@@ -23,6 +25,8 @@ struct told {
 
 bool told_is_on(const struct told* told) { return told->marker == NULL || told->marker->on; }
 
+// Names of keywords are nearly always the very objects of the code, so that comparing pointers is
+// enough.
 static PyObject* by_keyword(PyObject* name, PyObject* const* values, PyObject* names) {
   const Py_ssize_t count = names != NULL ? PyTuple_GET_SIZE(names) : 0;
   for (Py_ssize_t i = 0; i < count; i++) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A decorated function: one vectorcall between two calls of the library. Pickles and copies as the
-// function that it wraps.
+// A decorated function: one vectorcall between two calls of the library, for a call of it must cost
+// nanoseconds, not a Python frame. It looks like the function that it wraps in every way that
+// programs ask (name, signature, attributes, binding to an instance), and pickles and copies as
+// that: programs are not to notice. Coroutines and generators return at once, so their steps are
+// what is timed (stepped.c).
 #include "sources/python/traced.h"
 
 #include "sources/python/abi.h"
@@ -10,6 +13,7 @@
 #include "sources/python/text.h"
 #include "sources/python/told.h"
 
+// Inside the function's own event, which has not ended yet. The exception stays raised.
 static void tell_exception(struct fathom_region region) {
   PyObject* exception = PyErr_Occurred();
   if (exception == NULL) return;
@@ -45,6 +49,7 @@ static PyObject* call_telling(PyObject* object, PyObject* const* args, size_t co
   return result;
 }
 
+// The call itself only makes the coroutine or generator: what is recorded is made of that.
 static PyObject* call_stepped(PyObject* object, PyObject* const* args, size_t count,
                               PyObject* names) {
   struct traced* self = (struct traced*)object;
@@ -52,6 +57,7 @@ static PyObject* call_stepped(PyObject* object, PyObject* const* args, size_t co
   return inner != NULL ? make_stepped(inner, self->site, self->made) : NULL;
 }
 
+// As a function does: found on a class it is bound to the instance.
 static PyObject* traced_get(PyObject* object, PyObject* instance, PyObject* owner) {
   (void)owner;
   if (instance != NULL && instance != Py_None) return PyMethod_New(object, instance);
@@ -83,6 +89,7 @@ static void traced_dealloc(PyObject* object) {
   PyObject_GC_Del(object);
 }
 
+// By its name, as functions are pickled: the other side finds the decorated one of its own.
 static PyObject* traced_reduce(PyObject* object, PyObject* unused) {
   (void)unused;
   return PyObject_GetAttrString(object, "__qualname__");
@@ -131,6 +138,7 @@ PyTypeObject traced_type =
     TRACED_SLOTS("fathom._record.Traced", traced_get, Py_TPFLAGS_METHOD_DESCRIPTOR);
 PyTypeObject traced_callable_type = TRACED_SLOTS("fathom._record.TracedCallable", NULL, 0);
 
+// By the flags of its code, as inspect does: calling it to find out would run it.
 static enum made made_by(PyObject* callable) {
   if (!PyFunction_Check(callable)) return kResult;
   const int flags = ((PyCodeObject*)PyFunction_GET_CODE(callable))->co_flags;
@@ -160,6 +168,7 @@ PyObject* make_traced(PyObject* module, PyObject* args) {
   self->weak_references = NULL;
   self->told = NULL;
   self->made = made_by(wrapped);
+  // Decided once: no call asks again.
   self->call = self->made == kResult ? call_traced : call_stepped;
   PyObject_GC_Track(self);
   return (PyObject*)self;

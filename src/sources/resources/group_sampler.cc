@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // One pass over a control group's files. Version 1 has a directory for each controller, version 2
-// one for all; in a hybrid system pressure comes from the second, the rest from the first.
+// one for all; in a hybrid system pressure comes from the second, the rest from the first. Groups
+// come and go while we look: what cannot be read has no sample, and what counters of ended groups
+// said last is kept in the sums.
 #include "sources/resources/group_sampler.h"
 
 #include <fcntl.h>
@@ -19,6 +21,7 @@ namespace fathom::sources {
 namespace {
 
 constexpr double kNsPerUs = 1000;
+// Bounds: a machine may have very many groups and processes, and this is done ten times a second.
 constexpr int kMostGroups = 256;        // below a group that is sampled
 constexpr std::size_t kMostAsked = 16;  // processes, for their network
 constexpr std::size_t kMostNetText = std::size_t{1} << 16;
@@ -57,6 +60,7 @@ std::optional<double> read_number(const std::string& directory, const Place& pla
   return static_cast<double>(*value) * place.scale;
 }
 
+// A number that stands in one file: most do.
 struct Series {
   const char* name;
   const char* unit;
@@ -142,6 +146,7 @@ struct GroupSampler::Out {
   std::int64_t zero_ts;  // -1: it was there before
 
   void add(std::string_view name, std::string_view unit, double value) const {
+    // A group that is made while we look begins at 0 there: rates need a first point.
     if (zero_ts >= 0 && grows(name)) add_row(zero_ts, name, unit, 0);
     add_row(ts, name, unit, value);
   }
@@ -207,6 +212,7 @@ void GroupSampler::sample_numbers(Out& out) {
   }
 }
 
+// These count for each group alone. A group that is gone keeps its last number: sums only grow.
 double GroupSampler::sum_below(const GroupDirectory& group, const char* file, const char* key) {
   const std::string ending = "/" + std::string(file) + " " + key;
   for (const std::string& one : groups_at(group.path)) {

@@ -11,6 +11,7 @@
 
 namespace fathom::sources {
 
+// Owns its descriptors.
 class Pause {
  public:
   Pause();

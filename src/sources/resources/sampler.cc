@@ -28,6 +28,7 @@ Sampler::Sampler(std::string proc)
 
 void Sampler::add(pid_t pid) {
   tree_.add(pid);
+  // The first process's group stands for all.
   if (cgroup_known_ || group_) return;
   const std::string groups = read(pid, "cgroup");
   cgroup_known_ = !groups.empty();

@@ -203,6 +203,8 @@ int close_hook(int (*&original)(FILE*), FILE* stream) {
 }
 
 // printf and scanf with their arguments as a list.
+// Their variants with an ellipsis call those with a list, which is the same function for the
+// program: a call is recorded once, under the name that was called.
 template <const Spec& S, class Call>
 int formatted_hook(FILE* stream, Call call) {
   if (!recording(FATHOM_SOURCE_STDIO)) {
@@ -265,6 +267,7 @@ FILE* hook_fdopen(int fd, const char* mode) {
 }
 FILE* hook_tmpfile() { return make_hook<spec_tmpfile>(original_tmpfile); }
 FILE* hook_tmpfile64() { return make_hook<spec_tmpfile64>(original_tmpfile64); }
+// A child inherits our descriptors, as with fork.
 FILE* hook_popen(const char* command, const char* mode) {
   if (keeps_descriptors()) prepare_fork();
   return make_hook<spec_popen>(original_popen, command, mode);

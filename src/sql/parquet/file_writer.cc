@@ -67,6 +67,7 @@ Status FileWriter::put_leaf(Leaf leaf, std::vector<std::string> path, RowGroupIn
   if (values.encoding == Encoding::kDictionary) {
     pages.push_back(
         {{.values = values.members, .is_dictionary = true}, std::move(values.dictionary), {}});
+    // That of the dictionary's own page.
     chunk.encodings.push_back(Encoding::kPlain);
     chunk.dictionary_offset = written_;
   }

@@ -52,11 +52,13 @@ struct ChunkInfo {
   Statistics statistics;
 };
 
+// A part of a file that can be read without the others: a chunk for each leaf.
 struct RowGroupInfo {
   std::int64_t rows = 0;
   std::vector<ChunkInfo> chunks;
 };
 
+// All that a footer says.
 struct FileInfo {
   std::vector<Node> schema;
   std::vector<RowGroupInfo> row_groups;
@@ -64,6 +66,7 @@ struct FileInfo {
 
 std::string footer_of(const FileInfo& file);
 
+// The head of a page. Sizes are without the head itself.
 struct PageInfo {
   std::size_t raw_bytes = 0;
   std::size_t bytes = 0;

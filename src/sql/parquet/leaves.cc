@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Turns columns (plain, list, map) into Parquet's leaves with definition and repetition levels. The
-// only place that knows about nesting.
+// Turns columns (plain, list, map) into Parquet's leaves. Parquet keeps no structure but two small
+// numbers for each entry: how deep it is defined (where along the path the first NULL is), and at
+// which depth it repeats the entry before (0 begins a new row). The only place that knows about
+// nesting.
 #include "sql/parquet/leaves.h"
 
 #include <algorithm>
@@ -22,6 +24,7 @@ void put_sized(std::string& out, const std::string& levels) {
   out.append(levels);
 }
 
+// A run: the levels of a column without NULL take a few bytes.
 std::string same_level(unsigned level, std::size_t count, unsigned most) {
   std::string bytes;
   std::string levels;
@@ -86,6 +89,7 @@ struct ItemLevels {
 
   // The levels of a leaf whose items are defined `most` deep.
   [[nodiscard]] std::string bytes(unsigned most) const {
+    // A key is never NULL where its item is there, so its leaf knows one level less.
     std::vector<std::uint8_t> shallow = definition;
     for (std::uint8_t& level : shallow)
       level = static_cast<std::uint8_t>(std::min<unsigned>(level, most));
@@ -131,6 +135,8 @@ Type leaf_type(ColumnKind kind) {
 
 }  // namespace
 
+// The three-level form for lists and the one for maps that the format asks for: others are read as
+// something else.
 std::vector<Node> nodes_of(const ColumnDef& column) {
   const Type type = leaf_type(column.kind);
   const Meaning meaning = type == Type::kText ? Meaning::kUtf8 : Meaning::kNone;
@@ -177,6 +183,7 @@ std::vector<Leaf> LeafMaker::make(const ColumnData& data, std::size_t rows) {
   return {};
 }
 
+// A column of which nobody gave values: every row is NULL, in a few bytes.
 std::vector<Leaf> LeafMaker::nulls(std::size_t rows) const {
   Leaf leaf{.type = leaf_type(column_->kind),
             .entries = rows,

@@ -16,6 +16,8 @@ inline bool dictionary_pays(std::size_t distinct, std::size_t rows) {
   return distinct <= kMost && distinct <= kTooEarlyToTell + rows / 4;
 }
 
+// Built once, for one column of one row group. A search ends: a dictionary that pays has half as
+// many members as there are slots.
 template <class T>
 class NumberDictionary {
  public:

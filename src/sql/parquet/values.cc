@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Chooses an encoding for each column of each row group: constant, dictionary, delta or plain.
-// Doubles get no bounds, since readers disagree about NaN.
+// Which encoding suits the values of a column: one value throughout, a dictionary, deltas of
+// numbers, texts behind each other. What is chosen is what is smallest for traces: few names that
+// come again, times that grow. Bounds come along, by which readers pass over what they do not want.
 #include "sql/parquet/values.h"
 
 #include <algorithm>
@@ -55,6 +56,7 @@ bool put_dictionary(EncodedValues& out, std::span<const T> values) {
   return true;
 }
 
+// Bounds first: where they are the same the whole column is one value.
 template <class T>
 EncodedValues encode_integers(std::span<const T> values) {
   EncodedValues out;
@@ -77,11 +79,13 @@ EncodedValues encode_integers(std::span<const T> values) {
   return out;
 }
 
+// As PLAIN has it: four bytes of length, and the text.
 void put_plain_text(std::string& out, std::string_view text) {
   put_raw(out, static_cast<std::uint32_t>(text.size()));
   out.append(text);
 }
 
+// Long ones would make the footer as large as the data; cut ones would be wrong for `most`.
 void note_bounds(EncodedValues& out, std::string_view least, std::string_view most) {
   if (least.size() > kLongBound || most.size() > kLongBound) return;
   out.least = least;
@@ -94,6 +98,7 @@ class TextMembers {
   explicit TextMembers(EncodedValues& out) : out_(&out) {}
 
   void add(std::string_view text) {
+    // By place, not by pointer: the dictionary grows.
     const std::size_t at = out_->dictionary.size() + sizeof(std::uint32_t);
     put_plain_text(out_->dictionary, text);
     places_.push_back({at, text.size()});
@@ -211,6 +216,7 @@ EncodedValues CodeEncoder::encode(std::span<const std::uint32_t> codes,
     }
     members_[i] = member;
   }
+  // Only what was used is put back: the table is as long as the dictionary of the whole run.
   for (const std::uint32_t code : used) {
     page.add(enum_text(texts[code]));
     member_of_code_[code] = kNone;

@@ -13,6 +13,8 @@
 
 namespace fathom::sql::parquet {
 
+// The bytes of a page, and what the footer says of them. Bounds are absent where there are no
+// values, or they would be long.
 struct EncodedValues {
   Encoding encoding = Encoding::kPlain;
   std::string bytes;

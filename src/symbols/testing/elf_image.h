@@ -12,6 +12,7 @@
 
 namespace fathom::symbols::testing {
 
+// Views the sections' bytes until bytes() is called.
 class ElfImage {
  public:
   static constexpr std::uint64_t kBase = 0x1000;  // where offset 0 is loaded

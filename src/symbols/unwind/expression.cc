@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A stack machine with an end: so many steps, so many values.
+// DWARF expressions (DWARF 5, section 2.5), as far as call frame information uses them (6.4.2:
+// DW_CFA_def_cfa_expression, DW_CFA_expression, DW_CFA_val_expression): 64-bit values, registers
+// and the copied stack. What would need a debugger (calls of other expressions, pieces, types) does
+// not occur there, and is refused like a damaged operation. The bytes are of a file that anybody
+// may have written, and DW_OP_skip can jump backwards: so many steps, so many values.
 #include "symbols/unwind/expression.h"
 
 #include <dwarf.h>
@@ -11,13 +15,15 @@
 namespace fathom::symbols {
 namespace {
 
+// One evaluation. After the first thing that went wrong ok_ is false for good, and values are
+// whatever they are: nobody reads them.
 class Evaluation {
  public:
   Evaluation(std::string_view expression, const Registers& registers, const StackCopy& stack)
       : expression_(expression), reader_(expression), registers_(registers), stack_(stack) {}
 
   std::optional<std::uint64_t> run(std::optional<std::uint64_t> first) {
-    constexpr int kMostSteps = 1000;
+    constexpr int kMostSteps = 1000;  // those of real tables have some ten operations
     if (first) push(*first);
     for (int steps = 0; !reader_.done() && ok_; ++steps) {
       if (steps == kMostSteps) return std::nullopt;
@@ -53,12 +59,15 @@ class Evaluation {
     }
   }
 
+  // DW_OP_breg: the register's value plus an offset. One that the unwinder lost ends the
+  // evaluation.
   void push_register(std::uint64_t number) {
     const std::int64_t offset = reader_.sleb();
     const std::optional<std::uint64_t> value = registers_.get(number);
     value ? push(*value + extended(offset)) : fail();
   }
 
+  // 2.5.1.1, literal encodings, and 2.5.1.2, register values. False: it is none of them.
   bool constant(std::uint8_t operation) {
     switch (operation) {
       case DW_OP_const1u:
@@ -87,6 +96,7 @@ class Evaluation {
     }
   }
 
+  // 2.5.1.3, stack operations; 2.5.1.7, DW_OP_nop.
   bool move(std::uint8_t operation) {
     switch (operation) {
       case DW_OP_nop:
@@ -119,6 +129,8 @@ class Evaluation {
   }
   void pick(std::size_t below) { below < count_ ? push(values_[count_ - 1 - below]) : fail(); }
 
+  // 2.5.1.4, arithmetic and logical operations with one operand, and the only way to memory:
+  // DW_OP_deref (2.5.1.3) reads the copied stack, and nothing else is known.
   bool unary(std::uint8_t operation) {
     switch (operation) {
       case DW_OP_deref:
@@ -138,6 +150,7 @@ class Evaluation {
     }
   }
 
+  // 2.5.1.5, control flow: the distance counts from behind its own two bytes.
   bool jump(std::uint8_t operation) {
     if (operation != DW_OP_skip && operation != DW_OP_bra) return false;
     const std::int64_t distance = reader_.number<std::int16_t>();
@@ -151,6 +164,8 @@ class Evaluation {
     return true;
   }
 
+  // 2.5.1.4 and comparisons of 2.5.1.5, with two operands: the first one was pushed first. Division
+  // is signed, the remainder is not; shifts by 64 and more are ours to define, for C++ does not.
   void binary(std::uint8_t operation) {
     const std::uint64_t b = pop();
     const std::uint64_t a = pop();
@@ -171,6 +186,7 @@ class Evaluation {
         return push(a * b);
       case DW_OP_mod:
         return b == 0 ? fail() : push(a % b);
+      // The smallest number divided by -1 would end the process.
       case DW_OP_div:
         return b == 0 || b == ~std::uint64_t{0} ? fail() : push(extended(signed_a / signed_b));
       case DW_OP_shl:

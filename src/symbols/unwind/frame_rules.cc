@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Runs the small programs of .eh_frame and .debug_frame, which tell how rules change from one
-// instruction to the next.
+// Runs the small programs of .eh_frame and .debug_frame (DWARF 5, section 6.4), which tell how
+// rules change from one instruction of a function to the next. All rows of a function are made at
+// once and kept: a function that is met in one sample is met in many. The bytes are of any file, so
+// rows, registers and nesting have limits, and behind a damage nothing is known.
 #include "symbols/unwind/frame_rules.h"
 
 #include <dwarf.h>
@@ -13,6 +15,7 @@
 namespace fathom::symbols {
 namespace {
 
+// Of a function: more than compilers make of the longest ones, and not much memory.
 constexpr std::size_t kMostRows = 1U << 16U;
 constexpr std::size_t kMostSaved = 1U << 18U;  // in all rows of a function
 constexpr std::size_t kMostRemembered = 32;
@@ -20,6 +23,8 @@ constexpr std::uint8_t kAarch64NegateState = 0x2d;  // also DW_CFA_GNU_window_sa
 
 using Kind = SavedRegister::Kind;
 
+// One function's two programs: the common one of its CIE, then its own. What a step does not
+// understand ends it.
 class Program {
  public:
   explicit Program(const FrameProgram& program) : program_(program) {
@@ -29,6 +34,7 @@ class Program {
   }
 
   std::vector<FrameRules> run() {
+    // What it leaves is where DW_CFA_restore goes back to.
     if (!run(program_.common, 0)) return {};
     now_.begin = program_.begin;
     initial_ = now_;
@@ -47,6 +53,7 @@ class Program {
     return true;
   }
 
+  // The row that ends here.
   bool emit() {
     saved_ += now_.saved.size();
     if (rows_.size() == kMostRows || saved_ > kMostSaved) return false;
@@ -130,12 +137,14 @@ class Program {
       case DW_CFA_advance_loc4:
         return advance(reader.number<std::uint32_t>());
       case DW_CFA_remember_state:
+        // Compilers nest these once or twice.
         if (remembered_.size() == kMostRemembered) return false;
         remembered_.push_back(now_);
         return true;
       case DW_CFA_restore_state: {
         if (remembered_.empty()) return false;
         const std::uint64_t begin = now_.begin;
+        // All but the place: the row goes on from here.
         now_ = std::move(remembered_.back());
         now_.begin = begin;
         remembered_.pop_back();
@@ -151,6 +160,7 @@ class Program {
     }
   }
 
+  // 6.4.2.2, where the frame lies. The _sf forms have offsets in steps of the CIE.
   bool cfa(std::uint8_t code, ByteReader& reader) {
     switch (code) {
       case DW_CFA_def_cfa: {
@@ -176,6 +186,7 @@ class Program {
     }
   }
 
+  // 6.4.2.3, where registers lie.
   bool save(std::uint8_t code, ByteReader& reader) {
     switch (code) {
       case DW_CFA_offset_extended:

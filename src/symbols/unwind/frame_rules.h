@@ -11,6 +11,7 @@
 
 namespace fathom::symbols {
 
+// How one register of the caller is got back.
 struct SavedRegister {
   enum class Kind : std::uint8_t {
     kUndefined,     // lost; of the return address: there is no caller

@@ -15,9 +15,11 @@
 namespace fathom::symbols {
 namespace {
 
+// Places whose rules are kept; samples meet the same ones again and again.
 constexpr std::size_t kRememberedPlaces = 1U << 12U;
 constexpr std::size_t kMostSections = 8;
 
+// A CIE or an FDE, as far as both begin alike.
 struct Record {
   std::size_t begin = 0;  // of what follows its length
   std::size_t end = 0;
@@ -44,6 +46,7 @@ std::optional<Record> record_at(std::string_view bytes, std::size_t at, bool is_
   return record;
 }
 
+// A CIE. Its mark is 0 in .eh_frame, all ones in .debug_frame.
 bool is_common(const Record& record, bool is_eh) {
   if (is_eh) return record.id == 0;
   return record.id == (record.is_long ? ~std::uint64_t{0} : 0xffffffffU);
@@ -113,6 +116,7 @@ void FrameTable::read_section(std::uint32_t index) {
   while (const auto record = record_at(section.bytes, at, section.is_eh)) {
     at = record->end;
     if (is_common(*record, section.is_eh)) continue;
+    // Backwards from its own place in .eh_frame, from the section's begin in .debug_frame.
     const std::uint64_t common = section.is_eh ? record->id_at - record->id : record->id;
     if (section.is_eh && record->id > record->id_at) continue;
     read_function(index, ByteReader(section.bytes.substr(0, record->end), record->begin), common,
@@ -127,6 +131,7 @@ void FrameTable::read_function(std::uint32_t index, ByteReader reader, std::uint
   const Common& of_all = commons_[*number];
   const std::uint8_t encoding = of_all.pointer_encoding;
   const auto begin = read_pointer(reader, encoding, sections_[index].address);
+  // A length is no address: its form alone counts, not what it is relative to.
   const auto size = read_pointer(reader, encoding & 0x0fU, 0);
   if (of_all.has_data) reader.skip(reader.uleb());
   // Functions that the linker threw away lie at 0.
@@ -157,6 +162,7 @@ std::optional<FrameTable::Common> FrameTable::read_common(const Section& section
   const std::uint8_t version = reader.byte();
   std::string_view words = reader.text();
   constexpr std::uint8_t kWithSizes = 4;
+  // Of addresses and of segment selectors: machines with 64 bits and no segments.
   if (version >= kWithSizes && (reader.byte() != 8 || reader.byte() != 0)) return std::nullopt;
   common.code_step = reader.uleb();
   common.data_step = reader.sleb();

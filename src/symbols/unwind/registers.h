@@ -19,6 +19,8 @@ inline constexpr Machine kThisMachine = Machine::kAarch64;
 
 constexpr std::size_t kRegisters = 33;  // as many as aarch64 has, with its pc
 
+// A value: those of one frame. A register that nobody knows has no number, which is not the same as
+// 0.
 struct Registers {
   Machine machine = Machine::kX86;
   std::uint64_t pc = 0;

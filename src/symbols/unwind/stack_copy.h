@@ -9,6 +9,7 @@
 
 namespace fathom::symbols {
 
+// Owns nothing: the bytes lie in the ring's record, and hold as long as that.
 struct StackCopy {
   std::uint64_t begin = 0;  // the address of the first byte
   std::string_view bytes;

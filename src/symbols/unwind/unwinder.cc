@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Each step must lead up the stack, so that it ends whatever the rules say. A signal frame may lead
-// to another stack; there are only so many of them.
+// One step at a time from a frame to its caller: by rules where there are any, else by the frame
+// pointer, else, for a call that led nowhere, by what the call put onto the stack. Rules are of any
+// file and the stack is a copy that may be cut: each step must lead up the stack, so that it ends
+// whatever they say. A signal frame may lead to another stack; there are only so many of them.
 #include "symbols/unwind/unwinder.h"
 
 #include <algorithm>
@@ -20,6 +22,7 @@ bool has_no_caller(const FrameRules& rules) {
   });
 }
 
+// Where the walk stands: the registers as they were in the frame that is looked at.
 class Walk {
  public:
   Walk(const Registers& registers, const StackCopy& stack, const AddressSpace& space)
@@ -47,6 +50,8 @@ class Walk {
     return stack_.is_behind(address) ? UnwindEnd::kCut : UnwindEnd::kDamaged;
   }
 
+  // As DWARF 5 has it (6.4): first the frame's address, then where each register was saved, by the
+  // registers of before.
   std::optional<UnwindEnd> by_rules(const FrameRules& rules) {
     if (has_no_caller(rules)) return UnwindEnd::kWhole;
     const std::optional<std::uint64_t> cfa = cfa_of(rules);
@@ -133,6 +138,7 @@ class Walk {
     return accept(caller, *address);
   }
 
+  // What was saved lies where it points to: the caller's, and the return address behind it.
   std::optional<UnwindEnd> by_frame_pointer() {
     const std::optional<std::uint64_t> fp = now_.get(now_.fp_number());
     if (!fp || *fp < sp() || *fp % kWord != 0) return UnwindEnd::kNoRules;

@@ -49,6 +49,7 @@ enum class UnwindEnd : std::uint8_t {
   kLimit,    // as many frames as were asked for
 };
 
+// One frame: where it was, or where it goes on when its callee returns.
 struct UnwoundFrame {
   std::uint64_t address = 0;
   // Behind a call: whoever looks for its function and line asks for the byte before.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What threads carry from one log to the next, as bytes (docs/formats/spool.md, "carry").
+// What threads carry from one log to the next, as bytes (docs/formats/spool.md, "carry"): each log
+// is decoded by itself, perhaps by another process after a crash, and regions may be open across
+// many. Texts stand in it instead of codes, which are of one process. A checksum comes first: a
+// carry that is half written would give self times that look right and are not.
 #include <span>
 
 #include "trace/decode/row_decoder.h"

@@ -25,6 +25,7 @@ Decoder::~Decoder() = default;
 void Decoder::set_clock(Clock clock) { clock_ = std::move(clock); }
 
 void Decoder::renew_strings() {
+  // Of a thread's state codes are the old strings': as bytes it has texts.
   const std::string carried = carry();
   strings_->clear();
   definitions_.forget_codes();
@@ -56,6 +57,7 @@ void Decoder::decode_runs(std::span<const Chunk> chunks, EventBatch* events,
     events->reserve(events->rows() + bytes / kBytesPerRow);
   }
   const auto order = [](const Run& run) {
+    // Of a thread cursor by cursor: those of signal handlers have states of their own.
     return std::tie(run.head.pid, run.head.key, run.head.thread, run.head.cursor, run.head.run);
   };
   std::sort(runs.begin(), runs.end(),
@@ -104,6 +106,7 @@ Decoder::Sums Decoder::take_sums() {
   sums.summary = std::exchange(rows_->summary, {});
   rows_->summary.bound(*strings_);
   sums.timeline = std::exchange(rows_->timeline, {});
+  // Where the last row of the summary was found is another table's place now.
   rows_->forget_last();
   sums.coverage = std::exchange(rows_->coverage, {});
   for (const SummaryRow& row : sums.summary.rows()) {

@@ -2,8 +2,9 @@
 // Records of chunks into rows. Reading never trusts a byte: a damaged chunk costs what follows the
 // damage in it, and counts as a loss.
 //
-//   for (chunk : all known chunks) decoder.define(chunk);  // names and facts, in any order,
-//   repeatable decoder.decode(chunks, events, counters);              // rows, each chunk once
+//   for (chunk : all known chunks)
+//     decoder.define(chunk);                   // names and facts: in any order, repeatable
+//   decoder.decode(chunks, events, counters);  // rows: each chunk once
 //
 // One thread at a time.
 #pragma once
@@ -35,12 +36,14 @@ struct Chunk {
   const Schema* schema = nullptr;  // nullptr: unknown, only kinds of the format itself can be read
 };
 
+// A named counter of what is missing; see the glossary.
 struct Loss {
   std::string layer;  // "" where it concerns all
   std::string reason;
   std::int64_t count = 0;
 };
 
+// What names are made with, and what is left out.
 struct DecoderOptions {
   NameResolver resolver;  // none: `module+0xoffset`
   PathFilter paths;       // events of posix and stdio on other files are left out
@@ -48,6 +51,8 @@ struct DecoderOptions {
   bool local = true;      // programs that are named may be looked at: they are of this machine
 };
 
+// Owns its definitions and what threads carry. Chunks need only stay for the call; their schemas
+// and the strings outlive it. Nothing fails: what is damaged is a loss of take_sums().
 class Decoder {
  public:
   Decoder(Strings& strings, Clock clock, DecoderOptions options = {});

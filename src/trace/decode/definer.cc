@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The first pass. It also extracts the definitions of a chunk for definitions.log, so that rows in
-// other logs can be named when this one is packed and gone.
+// The first pass over a chunk: definitions and facts, before any row is made. A record may name an
+// id that is defined later, in another thread's segment or in a later log, so rows are made only
+// when all chunks that are there have been gone through. It also extracts the definitions of a
+// chunk for definitions.log, so that rows in other logs can be named when this one is packed and
+// gone.
 #include "trace/decode/definer.h"
 
 #include <algorithm>
@@ -10,10 +13,12 @@
 namespace fathom::trace {
 namespace {
 
+// What ids mean, and what programs say of themselves: true at any time.
 constexpr bool is_definition(unsigned kind) {
   return (kind >= FATHOM_KIND_STRING && kind <= FATHOM_KIND_META) ||
          kind == FATHOM_KIND_THREAD_NAME;
 }
+// What happened at a moment: ends of threads and processes, exec, a child that was waited for.
 constexpr bool is_note(unsigned kind) {
   return kind >= FATHOM_KIND_THREAD_END && kind <= FATHOM_KIND_WAITED;
 }
@@ -22,6 +27,8 @@ constexpr bool is_event(unsigned kind) {
          (kind >= FATHOM_KIND_REGION && kind <= FATHOM_KIND_COUNTER_DOUBLE);
 }
 
+// Takes the definitions of one chunk, run by run. Each take_… is false where the bytes end too
+// early, or a number cannot be what it is to be.
 class Definer {
  public:
   explicit Definer(Definitions& definitions) : definitions_(definitions) {}
@@ -158,6 +165,8 @@ class Definer {
   std::uint32_t thread_ = 0;
 };
 
+// A run of its own, beginning at a record's time: notes keep the time at which they were written,
+// which in a chunk is the distance from the record before, and that one is not copied.
 void append_switch(std::string& out, const RunHead& run, std::uint64_t tick) {
   put_raw(out, static_cast<std::uint16_t>(FATHOM_KIND_SWITCH));
   put_raw(out, run.key);
@@ -166,6 +175,7 @@ void append_switch(std::string& out, const RunHead& run, std::uint64_t tick) {
   put_raw(out, tick);
 }
 
+// A run that is damaged half way counts up to its last sound record.
 void close_run(std::vector<Run>* runs, const Chunk& chunk, std::size_t begin, std::size_t end,
                const RunHead& head) {
   if (runs == nullptr || end <= begin) return;
@@ -203,6 +213,7 @@ bool define_chunk(const Chunk& chunk, Definitions& definitions, std::vector<Run>
       // Nobody commits zeros: they are what is left of a file that was cut short.
       return ok && sound == chunk.bytes.size();
     }
+    // All up to here was read without a fault.
     sound = walker.offset();
   }
 }
@@ -228,6 +239,7 @@ std::string extract_definitions(const Chunk& chunk, std::uint64_t& events) {
     } else if (is_note(head.kind)) {
       append_switch(out, walker.run(), head.end);
       put_raw(out, static_cast<std::uint16_t>(head.kind));
+      // No time has passed since the SWITCH.
       put_number(out, 0);
       copy(fields);
     }
@@ -243,6 +255,7 @@ RunHead first_switch(const Chunk& chunk) {
   return found ? walker.run() : RunHead();
 }
 
+// Several threads may have used a segment one after the other: the last one is its owner.
 bool last_switch(const Chunk& chunk, RunHead& head) {
   RecordWalker walker(chunk.bytes);
   RecordHead record;

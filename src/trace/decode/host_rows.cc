@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: MIT
-// An entry: its texts, then rows of one kind that name them by their place (0 is NULL).
+// Rows of the recorder as entries of a log, and back. An entry has one kind of row and can be read
+// alone: the kind, the number of texts, the texts, then the rows to its end. Rows name a text by
+// its place among them, from 1 (0 is NULL), since codes of Strings mean something in one process
+// only. An entry of newer fields is a new kind, so that logs of older recorders are read for ever.
 #include "trace/decode/host_rows.h"
 
 #include <algorithm>
 #include <bit>
-#include <initializer_list>
+#include <iterator>
+#include <type_traits>
 #include <unordered_map>
+#include <utility>
 
 #include "trace/decode/record_walker.h"
 #include "trace/rows/byte_writer.h"
-#include "trace/rows/layers.h"
 
 namespace fathom::trace {
 namespace {
 
 constexpr std::size_t kRowsPerEntry = 4096;
+// Beyond these an entry is damaged. A histogram has a bucket for each power of two of a time in ns.
 constexpr std::size_t kMostBuckets = 64;
 constexpr std::int64_t kMostArgs = 256;
 
+// They stand in logs: a number is never given to another kind.
 enum Kind : std::uint64_t {
   kEvents = 1,
   kIntervals = 2,
@@ -31,6 +37,7 @@ enum Kind : std::uint64_t {
   kFrames = 10,
 };
 
+// Gathers the rows of one entry; the texts that they name are written before them.
 class EntryWriter {
  public:
   explicit EntryWriter(const Strings& strings) : strings_(&strings) {}
@@ -60,6 +67,8 @@ class EntryWriter {
   std::string rows_;
 };
 
+// Reads an entry. Its bytes may be damaged: every read says whether there was something to read,
+// and a place beyond the texts is refused.
 class EntryReader {
  public:
   EntryReader(std::span<const std::uint8_t> bytes, Strings& strings)
@@ -105,7 +114,9 @@ class EntryReader {
   std::vector<std::uint32_t> codes_;
 };
 
-// Both directions of a row in one place: what is written first is read first.
+// Both directions of a row in one place: what is written first is read first. Which fields a row
+// has is told by one that only its type has (`ret`: an event, `width`: an interval, `unit`: a
+// counter, `weight`: a sample, `frame`: a frame). The order is the format.
 template <class Entry, class Row>
 bool each_field(Entry&& number, auto&& code, Row& row) requires requires {
   row.ret;
@@ -208,13 +219,6 @@ void put_entries(std::vector<std::string>& entries, Kind kind, std::size_t rows,
   }
 }
 
-bool get_interval(EntryReader& in, bool of_target, HostRows& rows) {
-  IntervalRow row;
-  if (!get_row(in, row) || !get_hist(in, row.hist)) return false;
-  (of_target ? rows.targets : rows.intervals).rows.push_back(std::move(row));
-  return true;
-}
-
 void put_intervals(std::vector<std::string>& entries, const std::vector<IntervalRow>& rows,
                    bool of_targets, const Strings& strings) {
   const bool has_peers =
@@ -229,84 +233,72 @@ void put_intervals(std::vector<std::string>& entries, const std::vector<Interval
               });
 }
 
-bool get_one(EntryReader& in, std::uint64_t kind, HostRows& rows) {
-  if (kind == kEvents || kind == kEventsWithArgs) {
-    EventRow row;
-    if (!get_row(in, row)) return false;
-    if (kind == kEventsWithArgs && !get_args(in, rows.events.args)) return false;
-    rows.events.push(row);
-    return true;
-  }
-  if (kind == kIntervals || kind == kTargets) return get_interval(in, kind == kTargets, rows);
-  if (kind == kIntervalsWithPeers || kind == kTargetsWithPeers) {
-    if (!get_interval(in, kind == kTargetsWithPeers, rows)) return false;
-    return in.code((kind == kTargetsWithPeers ? rows.targets : rows.intervals).rows.back().peer);
-  }
-  if (kind == kCounters) {
-    CounterRow row;
-    if (!get_row(in, row)) return false;
-    rows.counters.rows.push_back(row);
-    return true;
-  }
-  if (kind == kSamples) {
-    SampleRow row;
-    if (!get_row(in, row)) return false;
-    rows.samples.rows.push_back(row);
-    return true;
-  }
-  if (kind == kFrames) {
-    FrameRow row;
-    if (!get_row(in, row)) return false;
-    rows.frames.rows.push_back(row);
-    return true;
-  }
+bool read_event(EntryReader& in, HostRows& rows) {
+  EventRow row;
+  if (!get_row(in, row)) return false;
+  rows.events.push(row);
+  return true;
+}
+
+// Args come before the row is pushed: push() takes those that wait.
+bool read_event_with_args(EntryReader& in, HostRows& rows) {
+  EventRow row;
+  if (!get_row(in, row) || !get_args(in, rows.events.args)) return false;
+  rows.events.push(row);
+  return true;
+}
+
+template <IntervalBatch HostRows::*Batch>
+bool read_interval(EntryReader& in, HostRows& rows) {
+  IntervalRow row;
+  if (!get_row(in, row) || !get_hist(in, row.hist)) return false;
+  (rows.*Batch).rows.push_back(std::move(row));
+  return true;
+}
+
+template <IntervalBatch HostRows::*Batch>
+bool read_interval_with_peer(EntryReader& in, HostRows& rows) {
+  return read_interval<Batch>(in, rows) && in.code((rows.*Batch).rows.back().peer);
+}
+
+// Kinds whose rows are nothing but fields.
+template <auto Batch>
+bool read_plain(EntryReader& in, HostRows& rows) {
+  auto& batch = (rows.*Batch).rows;
+  typename std::remove_reference_t<decltype(batch)>::value_type row;
+  if (!get_row(in, row)) return false;
+  batch.push_back(row);
+  return true;
+}
+
+bool read_loss(EntryReader& in, HostRows& rows) {
   std::string_view layer;
   std::string_view reason;
   std::int64_t count = 0;
-  if (kind != kLosses || !in.text(layer) || !in.text(reason) || !in.number(count)) return false;
+  if (!in.text(layer) || !in.text(reason) || !in.number(count)) return false;
   rows.losses.push_back({std::string(layer), std::string(reason), count});
   return true;
 }
 
-bool get_numbers(ByteReader& reader, std::initializer_list<std::int64_t*> numbers) {
-  return std::ranges::all_of(numbers,
-                             [&](std::int64_t* number) { return reader.signed_number(*number); });
-}
+// Reads one row behind those that are there; false where damaged.
+using RowReader = bool (*)(EntryReader& in, HostRows& rows);
 
-bool get_process(ByteReader& reader, ProcessRow& row) {
-  std::string_view name;
-  std::string_view command;
-  if (!get_numbers(reader, {&row.pid, &row.ppid, &row.start, &row.end, &row.exit, &row.rank}) ||
-      !reader.text(name) || !reader.text(command))
-    return false;
-  row.name = name;
-  row.command = command;
-  return true;
-}
-
-SummaryRow summary_of(const IntervalRow& row) {
-  SummaryRow sums;
-  sums.key = {row.layer, row.name,    row.category, row.file,
-              row.pid,   row.program, row.process,  row.peer};
-  sums.calls = row.calls;
-  sums.errors = row.errors;
-  sums.dur = sums.self = row.dur;
-  sums.dur_min = row.dur_min == kNull ? 0 : row.dur_min;
-  sums.dur_max = row.dur_max == kNull ? 0 : row.dur_max;
-  sums.bytes = row.bytes;
-  sums.first = row.ts;
-  sums.last = row.ts + row.width;
-  sums.hist = row.hist;
-  return sums;
-}
-
-// Evenly over its interval; a call that took longer began before it.
-void add_to_timeline(const IntervalRow& row, Timeline& timeline) {
-  const std::int64_t end = row.ts + row.width;
-  const std::int64_t begin = std::max<std::int64_t>(0, end - std::max(row.width, row.dur));
-  const std::int64_t idle = std::max<std::int64_t>(0, end - begin - row.dur);
-  timeline.add(row.layer, begin, end - begin, {.time = idle}, row.bytes, row.calls);
-}
+struct KindReader {
+  Kind kind;
+  RowReader read;
+};
+constexpr KindReader kReaders[] = {
+    {kEvents, read_event},
+    {kEventsWithArgs, read_event_with_args},
+    {kIntervals, read_interval<&HostRows::intervals>},
+    {kIntervalsWithPeers, read_interval_with_peer<&HostRows::intervals>},
+    {kTargets, read_interval<&HostRows::targets>},
+    {kTargetsWithPeers, read_interval_with_peer<&HostRows::targets>},
+    {kCounters, read_plain<&HostRows::counters>},
+    {kSamples, read_plain<&HostRows::samples>},
+    {kFrames, read_plain<&HostRows::frames>},
+    {kLosses, read_loss},
+};
 
 }  // namespace
 
@@ -338,97 +330,13 @@ bool decode_rows(std::span<const std::uint8_t> bytes, HostRows& rows, Strings& s
   EntryReader in(bytes, strings);
   const std::uint64_t kind = in.begin();
   if (kind == 0) return false;
+  const auto* const reader = std::ranges::find(kReaders, kind, &KindReader::kind);
+  // A kind of a newer recorder costs its rows, and one without rows costs nothing.
+  if (reader == std::end(kReaders)) return in.at_end();
   while (!in.at_end()) {
-    if (!get_one(in, kind, rows)) return false;
+    if (!reader->read(in, rows)) return false;
   }
   return true;
-}
-
-bool decode_processes(std::span<const std::uint8_t> bytes, std::vector<ProcessRow>& processes) {
-  ByteReader reader(bytes.data(), bytes.data() + bytes.size());
-  while (!reader.at_end()) {
-    ProcessRow row;
-    if (!get_process(reader, row)) return false;
-    processes.push_back(std::move(row));
-  }
-  return true;
-}
-
-std::string encode_lives(const Lives& lives) {
-  std::string out;
-  put_number(out, lives.processes.size());
-  for (const ProcessRow& row : lives.processes) {
-    for (const std::int64_t number : {row.pid, row.ppid, row.start, row.end, row.exit, row.rank})
-      put_signed(out, number);
-    for (const std::string* text : {&row.name, &row.command}) put_text(out, *text);
-    put_signed(out, row.nspid);
-    put_text(out, row.rung);
-  }
-  for (const ThreadRow& row : lives.threads) {
-    for (const std::int64_t number : {row.pid, row.tid, row.start, row.end, row.rank, row.ready})
-      put_signed(out, number);
-    put_text(out, row.name);
-  }
-  return out;
-}
-
-namespace {
-
-bool decode_lives(std::span<const std::uint8_t> bytes, Lives& lives, bool sampled) {
-  ByteReader reader(bytes.data(), bytes.data() + bytes.size());
-  std::uint64_t processes = 0;
-  if (!reader.number(processes)) return false;
-  for (std::uint64_t i = 0; i < processes; i++) {
-    ProcessRow row;
-    std::string_view rung;
-    if (!get_process(reader, row) || !reader.signed_number(row.nspid)) return false;
-    if (sampled && !reader.text(rung)) return false;
-    row.rung = rung;
-    lives.processes.push_back(std::move(row));
-  }
-  while (!reader.at_end()) {
-    ThreadRow row;
-    std::string_view name;
-    if (!get_numbers(reader, {&row.pid, &row.tid, &row.start, &row.end, &row.rank})) return false;
-    if (sampled && !reader.signed_number(row.ready)) return false;
-    if (!reader.text(name)) return false;
-    row.name = name;
-    lives.threads.push_back(std::move(row));
-  }
-  return true;
-}
-
-}  // namespace
-
-bool decode_lives(std::span<const std::uint8_t> bytes, Lives& lives) {
-  return decode_lives(bytes, lives, true);
-}
-
-bool decode_unsampled_lives(std::span<const std::uint8_t> bytes, Lives& lives) {
-  return decode_lives(bytes, lives, false);
-}
-
-void add_sums(const HostRows& rows, const Strings& strings, Decoder::Sums& sums) {
-  const auto count = [&](std::uint32_t layer, std::size_t many) {
-    if (layer != kNoString)
-      sums.events_by_layer[std::string(strings.view(layer))] += static_cast<std::int64_t>(many);
-  };
-  for (const CounterRow& row : rows.counters.rows) count(row.layer, 1);
-  if (!rows.samples.rows.empty())
-    sums.events_by_layer[std::string(kSampledLayer)] +=
-        static_cast<std::int64_t>(rows.samples.rows.size());
-  for (std::size_t at = 0; at < rows.events.rows(); at++) {
-    count(rows.events.layer[at], 1);
-    sums.coverage.of(rows.events.layer[at])
-        .extend(rows.events.ts[at], rows.events.ts[at] + rows.events.dur[at]);
-  }
-  for (const IntervalRow& row : rows.intervals.rows) {
-    count(row.layer, 1);
-    sums.summary.add(summary_of(row));
-    add_to_timeline(row, sums.timeline);
-  }
-  for (const IntervalRow& row : rows.targets.rows) sums.summary.add(summary_of(row));
-  sums.losses.insert(sums.losses.end(), rows.losses.begin(), rows.losses.end());
 }
 
 }  // namespace fathom::trace

@@ -17,6 +17,7 @@
 
 namespace fathom::trace {
 
+// A batch of one source. Codes are of strings that go with it; whoever takes it translates them.
 struct HostRows {
   CounterBatch counters;
   IntervalBatch intervals;

@@ -12,12 +12,14 @@
 
 namespace fathom::trace {
 
+// A row of `inodes`.
 struct InodeRow {
   std::uint32_t path = kNoString;
   std::int64_t device = 0;
   std::int64_t inode = 0;
 };
 
+// Asks the file system, without opening a file. What is not there any more has no row.
 class Inodes {
  public:
   // Files of the summary that exist now and were not found before; a path that was missing is asked

@@ -78,6 +78,7 @@ struct RunHead {
   std::uint64_t tick = 0;
 };
 
+// What every record begins with; times and depth are absolute here.
 struct RecordHead {
   unsigned kind = 0;
   unsigned flags = 0;

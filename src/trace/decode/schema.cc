@@ -11,6 +11,7 @@
 namespace fathom::trace {
 namespace {
 
+// More than any source of ours has by far; a text that has more is not one of a library.
 constexpr std::size_t kMaxFields = 24;
 constexpr std::size_t kMaxText = 256;
 constexpr std::uint32_t kMaxError = 1u << 20;
@@ -89,6 +90,7 @@ bool parse_flags(std::string_view text, EventKind& kind) {
   return true;
 }
 
+// The counts let a reader pass over a record without knowing what its fields mean (skip_fields).
 Status parse_fields(std::string_view text, std::size_t line, EventKind& kind) {
   for (const std::string_view word : split(text, ' ')) {
     if (word.empty() || word == "-") continue;

@@ -36,12 +36,14 @@ enum class FieldKind : std::uint8_t {
   kLag    // ticks from the event's end to the record's
 };
 
+// One field of a kind, in the order of the record.
 struct Field {
   FieldKind kind = FieldKind::kFd;
   std::string key;  // of args
   std::vector<std::string> choices = {};
 };
 
+// One declared kind. Names of flags are those of the schema's text.
 struct EventKind {
   std::uint16_t kind = 0;
   std::uint32_t source = 0;  // enum fathom_source

@@ -19,6 +19,7 @@ bool read_sums(ByteReader& fields, std::uint16_t& kind, fathom_sums& sums);
 // What of it does not depend on its thread and kind. `calls` is 0 where nothing was added yet.
 IntervalRow row_of(const fathom_sums& sums, const Clock& clock);
 
+// Owned by one decoder. Rows wait here, by what makes their key, until take().
 class SummedCalls {
  public:
   void add(const IntervalRow& row);

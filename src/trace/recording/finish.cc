@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The end of packing: everything that may be taken is taken, totals are written, and the spool goes
-// if nobody needs it.
+// if nobody needs it. The order keeps a recording whole at any instant: events are in place before
+// the sums of all are, those are in place before the parts they are made of are removed, and the
+// spool is renamed away before its files go.
 #include <algorithm>
 
 #include "base/plural.h"
@@ -35,6 +37,7 @@ std::vector<std::int64_t> list_of(const Value& value) {
   return items;
 }
 
+// In the order of load_summary's columns.
 SummaryRow summary_row(const std::vector<Value>& cells, Strings& strings) {
   SummaryRow row;
   row.key = {code_of(cells[0], strings),
@@ -265,6 +268,7 @@ void Packer::State::settle_facts(bool owners_alive) {
 
 void Packer::State::settle_state(const FinishResult& result, const std::string& partial_reason,
                                  const std::string& trouble) {
+  // The first that holds is told: what somebody said, what went wrong here, what was wrong before.
   std::string reason = !partial_reason.empty() ? partial_reason : trouble;
   if (reason.empty() && manifest.state == RunState::kPartial) reason = manifest.state_reason;
   if (reason.empty() && !gaps().empty()) reason = spool_.trouble();  // it could not be written

@@ -17,6 +17,7 @@ namespace fathom::trace {
 // `processes.exit`, kNull while that is not known.
 using KnownExits = std::map<std::int64_t, std::int64_t>;
 
+// Of one program image; kNull is what nobody told.
 struct Lifespan {
   std::int64_t start = kNull;  // images of one pid never overlap
   std::int64_t end = kNull;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Reading tolerates missing and odd fields, since manifests of older and newer versions are read
-// too; writing replaces the file as a whole.
+// manifest.json. Reading tolerates missing and odd fields, since manifests of older and newer
+// versions are read too, and since anybody may have written it; what must be there is the schema's
+// number and the state. Writing replaces the file as a whole. Texts come from programs: they are
+// made valid UTF-8, which JSON has to be.
 #include "trace/recording/manifest.h"
 
 #include <algorithm>
@@ -128,6 +130,7 @@ Json clock_json(const Clock& clock) {
           {"pairs", pairs}};
 }
 
+// Pairs in their order: each is checked against those before it (Clock::add).
 Clock clock_of(const Json& json) {
   const auto at = json.find("clock");
   if (at == json.end() || !at->is_object()) return {};

@@ -23,6 +23,7 @@ inline constexpr char kManifestFile[] = "manifest.json";
 enum class RunState : std::uint8_t { kRunning, kComplete, kPartial };
 std::string_view to_text(RunState state);  // "running", "complete", "partial"
 
+// A layer in the manifest: whether it was recorded, or why not.
 struct LayerState {
   std::string layer;
   std::string state;   // on, off, partial, unavailable
@@ -30,6 +31,7 @@ struct LayerState {
   std::int64_t events = 0;
 };
 
+// A program that ran and was not recorded.
 struct NotCovered {
   std::int64_t pid = 0;
   std::string program;
@@ -37,6 +39,7 @@ struct NotCovered {
   std::string what;  // of the process; "": all of it
 };
 
+// A call that had begun and not ended.
 struct InFlight {
   std::int64_t pid = 0;
   std::int64_t tid = 0;
@@ -44,6 +47,7 @@ struct InFlight {
   std::int64_t since_ns = 0;  // ts
 };
 
+// manifest.json as values.
 struct Manifest {
   // Of the oldest file: one that an earlier version began keeps its number.
   int schema = kSchemaVersion;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Owns the lock, the drainer and the decoder of a recording. A log is removed only after the
-// Parquet file that replaces it has been renamed into place.
+// Parquet file that replaces it has been renamed into place; whoever is killed in between leaves
+// both, and the next one sees by the name of the file that the log is packed. Draining goes on
+// while this packs: mutex_ guards the drainer and what both threads write, and is never held while
+// a log is decoded or written.
 #include "trace/recording/packer.h"
 
 #include <algorithm>
@@ -30,6 +33,7 @@ constexpr const char* kPartTables[] = {kCountersTable, kIntervalsTable, kSamples
                                        kFramesTable,   kSummaryTable,   kTimelineTable,
                                        kCoverageTable, kInodesTable,    kEventsTable};
 
+// Of these there is one file for the recording in the end: finish() makes one of all.
 bool is_summed(std::string_view table) {
   return std::ranges::find(kSummedTables, table) != std::end(kSummedTables);
 }
@@ -57,6 +61,7 @@ Clock first_clock(const Manifest& manifest, const Spool& spool) {
   if (clock.pairs().size() > 1) return clock;
   // The machine was started anew before anybody looked: its counter runs as fast as it did.
   const ClockPair from = clock.read();
+  // Long enough to tell the rate to some parts in a million.
   const timespec nap{0, 20000000};
   ::nanosleep(&nap, nullptr);
   const ClockPair to = clock.read();
@@ -127,6 +132,7 @@ Status Packer::State::connect() {
 Result<DrainResult> Packer::State::drain() {
   const std::scoped_lock lock(mutex_);
   Result<DrainResult> result = drainer->drain();
+  // Trouble is taken back by the first pass that takes something.
   if (!result || result->trouble || result->chunks > 0)
     drainer->tell_trouble(!result           ? result.error().message
                           : result->trouble ? result->trouble->message
@@ -194,6 +200,7 @@ Status Packer::State::pack(std::uint64_t n) {
   FATHOM_TRY(read_log(n, rows));
   FATHOM_TRY(write_rows(n, rows));
   FATHOM_TRY(publish(n, rows.sums));
+  // Each log has texts of its own: a recorder that runs for weeks must not keep them all.
   decoder_.renew_strings();
   trim_heap(kIdleHeap);
   const std::scoped_lock lock(mutex_);
@@ -209,6 +216,7 @@ Status Packer::State::read_log(std::uint64_t n, Rows& rows) {
     const std::scoped_lock lock(mutex_);
     FATHOM_ASSIGN(log, drainer->open_log(n));
     FATHOM_TRY(definitions_.into(decoder_, drainer->definitions_file()));
+    // What the log refers to may be in a segment still, and not in definitions.log.
     drainer->visit_live([this](const Chunk& chunk) { decoder_.define(chunk); });
   }
   FATHOM_ASSIGN(const std::vector<std::uint8_t> bytes, content_of(*log));
@@ -218,6 +226,7 @@ Status Packer::State::read_log(std::uint64_t n, Rows& rows) {
   const LogScan scan = scan_log(bytes, [&](const LogEntry& entry, std::uint64_t) {
     if (!own.take(entry)) return;
     if (entry.kind == EntryKind::kRows) sound &= decode_rows(entry.bytes, rows.host, log_strings_);
+    // Logged twice by a drainer that was killed before it could free the segment.
     if (entry.kind == EntryKind::kChunk && !names.insert(entry.name).second) return;
     entries++;
     if (entry.kind != EntryKind::kChunk) return;
@@ -236,6 +245,7 @@ Status Packer::State::read_log(std::uint64_t n, Rows& rows) {
   rows.sums = decoder_.take_sums();
   std::ranges::move(rows.sums.intervals.rows, std::back_inserter(rows.host.intervals.rows));
   rows.sums.add(of_host);
+  // A torn end is no damage: nothing was freed before its entry was whole.
   const bool damaged = !sound || scan.damaged_bytes > bytes.size() - scan.sound_bytes;
   if (damaged) rows.sums.losses.push_back({"", "damaged log", 1});
   if (own.any_of_others()) rows.sums.losses.push_back({"", kCopies, 1});
@@ -263,6 +273,7 @@ std::int64_t Packer::State::missing_events(std::uint64_t n, std::uint64_t entrie
   return std::max<std::int64_t>(noted.events - there, 1);
 }
 
+// In the spool, under the name that it will have: publishing is a rename in one file system.
 Status Packer::State::write_unpublished(const std::string& name, const SqlBatch& batch) {
   FATHOM_ASSIGN(File file, spool_.files().create(name));
   return sql::write_parquet(std::move(file), batch.batch(),
@@ -332,10 +343,12 @@ Status Packer::State::publish(std::uint64_t n, const Decoder::Sums& sums) {
       progress_.parquet_bytes += *file->size();
     }
     FATHOM_TRY(spool_.files().rename(name, directory_, name));
+    // So that a file that somebody removes is missed.
     if (!is_summed(table)) manifest.files[table]++;
   }
   own_parts_.insert(n);
   const std::optional<std::uint64_t> before = std::exchange(last_packed_, n);
+  // The one before is needed until the next one is there.
   if (before) (void)spool_.files().remove(Spool::carry_name(*before));
   summary_.add(sums.summary, log_strings_, strings);
   timeline_.add(sums.timeline, log_strings_, strings);

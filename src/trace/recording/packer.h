@@ -27,6 +27,7 @@
 
 namespace fathom::trace {
 
+// How a spool is packed, and what is known of its run.
 struct PackerOptions {
   NameResolver resolver;
   std::string library;  // libfathom.so, for the reasons of not_covered; may be empty
@@ -35,6 +36,7 @@ struct PackerOptions {
   int zstd_level = 1;   // 3 takes longer and saves nothing: dictionaries and deltas have done it
 };
 
+// May be asked for beside packing.
 struct PackProgress {
   std::uint64_t events = 0;  // packed so far
   std::uint64_t parquet_bytes = 0;
@@ -59,6 +61,7 @@ struct Totals {
   bool program_attached = false;  // the program that was run told of itself
 };
 
+// What finish() left, and why.
 struct FinishResult {
   bool owners_alive = false;    // processes still write: their segments, and the spool, were left
   bool owners_unknown = false;  // as before, but they cannot be seen from here and may have ended
@@ -66,6 +69,9 @@ struct FinishResult {
   RunState state = RunState::kComplete;
 };
 
+// Owns the spool's lock for its whole life, the drainer and what it knows of the run. A failure
+// leaves the spool as it is: nothing is removed before what replaces it is complete, and another
+// packer can go on.
 class Packer {
  public:
   // `directory` is the recording's; its spool exists. The manifest is what the recording's file

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The one place that maps batches to the columns of the SQL contract. Spans point into the batch
-// where they can, so that nothing is copied.
+// The one place that maps batches to the columns of the SQL contract: their names, order and types
+// are what reports, scripts and other programs read. A new column goes to the end. Spans point into
+// the batch where they can, so that nothing is copied.
 #include "trace/recording/parquet_tables.h"
 
 #include <deque>
@@ -112,6 +113,7 @@ class SqlBatch::Columns {
     return valid;
   }
 
+  // Deques: spans in data_ point into their elements, which must not move when others are added.
   std::vector<sql::ColumnDef> defs_;
   std::vector<sql::ColumnData> data_;
   sql::Batch batch_;
@@ -124,6 +126,7 @@ class SqlBatch::Columns {
   std::deque<std::string> texts_;
 };
 
+// Rows without a host of their own are of the manifest's, which is one more word of the dictionary.
 void SqlBatch::Columns::host(const std::string& host, std::span<const std::uint32_t> codes,
                              std::span<const std::string_view> dictionary) {
   const std::string& kept = texts_.emplace_back(host);

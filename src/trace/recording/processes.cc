@@ -65,6 +65,8 @@ struct Stranger {
 std::string reason_of(const Note& exec, const std::string& program, const std::string& library,
                       bool local) {
   const auto told = [&exec](unsigned flag) { return (exec.value & flag) != 0; };
+  // In this order: the first that holds explains it alone, and what was seen at the time comes
+  // before what a file looks like now.
   if (told(FATHOM_EXEC_OTHER_ROOT)) return "another root, which has no libfathom.so";
   if (told(FATHOM_EXEC_UNREADABLE)) return "another user, who may not read libfathom.so";
   if (told(FATHOM_EXEC_SMALL_STACK)) return std::string(kSmallStack);
@@ -99,6 +101,7 @@ std::vector<Stranger> strangers(const Population& all, const std::string& librar
                    note.pid == 0 ? all.index.address(*process) : all.index.meant(*process, note),
                    std::string(definitions.strings().view(file)), ""};
       one.reason = reason_of(note, one.program, library, definitions.local());
+      // Its library may be at work at this moment: not yet a gap.
       if (one.reason.empty() && may_attach(one)) continue;
       if (one.reason.empty() && (note.value & FATHOM_EXEC_ANOTHER_USER) != 0)
         one.reason = "another user, who may not write to the recording";
@@ -199,6 +202,7 @@ void complete_program(const Manifest& manifest, std::int64_t recorder,
 
 }  // namespace
 
+// The run's own program is listed in any case, also if the library could not enter it.
 void add_program(const Manifest& manifest, std::int64_t recorder, std::vector<ProcessRow>& rows) {
   if (!manifest.pid || !manifest.duration_ns || manifest.command.empty()) return;
   std::vector<ProcessRow*> images;

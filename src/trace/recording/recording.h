@@ -56,6 +56,8 @@ struct Part {
   std::unique_ptr<Tail> tail;                          // nullptr: everything is in the files
 };
 
+// What was opened: it owns descriptors of all files, so what a packer replaces meanwhile stays
+// readable.
 struct Recording {
   std::vector<Part> parts;  // at least one; several when a directory above recordings was opened
 
@@ -66,6 +68,7 @@ struct Recording {
                                 Need need = Need::kEvents);
 };
 
+// What the packer of somebody else's run is to know.
 struct RecoverOptions {
   NameResolver resolver;
   std::string library;

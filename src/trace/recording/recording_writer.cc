@@ -15,6 +15,7 @@
 #include "base/ids.h"
 #include "base/private_files.h"
 #include "base/scratch.h"
+#include "base/sum.h"
 #include "base/text.h"
 #include "sql/parquet_writer.h"
 #include "trace/recording/parquet_file.h"
@@ -45,6 +46,8 @@ OwnTimes own_times(const EventBatch& events) {
     if (!same) open.clear();
     while (!open.empty() && open.back().end <= events.ts[at]) open.pop_back();
     const std::int64_t end = events.ts[at] + events.dur[at];
+    // An event that reaches beyond the one around it is none of its children: such recordings
+    // exist.
     if (!open.empty() && end <= open.back().end) {
       own.parent[at] = open.back().row;
       std::int64_t& self = own.self[open.back().row];
@@ -74,6 +77,12 @@ SummaryKey key_of(const EventBatch& events, std::size_t at, Strings& strings) {
           events.program.empty() ? kNoString : events.program[at],
           0,
           argument_of(events, at, kPeerKey, strings)};
+}
+
+// A length that ends at the last moment that there is: files of others may claim any, and whoever
+// reads a recording adds begin and length.
+std::int64_t length_from(std::int64_t ts, std::int64_t length) {
+  return std::min(length, minus(INT64_MAX, ts));
 }
 
 }  // namespace
@@ -182,7 +191,8 @@ class RecordingWriter::State {
 
 Status RecordingWriter::State::add_events(EventBatch& events) {
   for (std::size_t at = 0; at < events.rows(); at++) {
-    const EventRow row = events.row(at);
+    EventRow row = events.row(at);
+    row.dur = length_from(row.ts, row.dur);
     EventBatch& to = hosts_[row.host].events;
     for (std::size_t entry = events.args.begin(at); entry < events.args.end(at); entry++) {
       to.args.add(events.args.key(entry), events.args.value(entry));
@@ -201,6 +211,7 @@ Status RecordingWriter::State::add_counters(CounterBatch& counters) {
 }
 
 Status RecordingWriter::State::add_intervals(IntervalBatch& intervals) {
+  for (IntervalRow& row : intervals.rows) row.width = length_from(row.ts, row.width);
   intervals_.rows.insert(intervals_.rows.end(), std::make_move_iterator(intervals.rows.begin()),
                          std::make_move_iterator(intervals.rows.end()));
   intervals.rows.clear();

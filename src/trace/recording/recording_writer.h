@@ -17,6 +17,7 @@
 
 namespace fathom::trace {
 
+// Owns the temporary directory, and removes it unless finish() put it in place.
 class RecordingWriter {
  public:
   struct Limits {

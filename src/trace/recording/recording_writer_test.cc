@@ -72,6 +72,31 @@ TEST(RecordingWriterTest, PutsAWholeRecordingInPlace) {
   EXPECT_EQ(ask(*recording, kIntervalsTable, "max(hist)"), "[0, 2, 3]");
 }
 
+// Files of others may claim any length.
+TEST(RecordingWriterTest, NothingEndsAfterTheLastMoment) {
+  const TempDir directory;
+  RecordingWriter writer =
+      RecordingWriter::create(directory.path() + "/trace", Manifest{}, {}).value();
+  EventBatch events;
+  EventRow event;
+  event.ts = 5;
+  event.dur = INT64_MAX;
+  event.layer = writer.strings().code("app");
+  event.name = writer.strings().code("long");
+  events.push(event);
+  event.dur = 7;
+  events.push(event);
+  IntervalBatch intervals;
+  intervals.rows.push_back({.ts = 9, .width = INT64_MAX, .layer = event.layer, .name = event.name});
+  ASSERT_TRUE(writer.append(events).has_value());
+  ASSERT_TRUE(writer.append(intervals).has_value());
+  ASSERT_TRUE(writer.finish().has_value());
+  const Recording recording = Recording::open(directory.path() + "/trace").value();
+  EXPECT_EQ(ask(recording, kEventsTable, "max(ts + dur)"), "9223372036854775807");
+  EXPECT_EQ(ask(recording, kEventsTable, "min(ts + dur)"), "12");
+  EXPECT_EQ(ask(recording, kIntervalsTable, "max(ts + width)"), "9223372036854775807");
+}
+
 // Rows of each kind are in one file, whether the file was full or the recording came to its end.
 TEST(RecordingWriterTest, RowsAreThereOnceWhereFilesAreFull) {
   const TempDir directory;

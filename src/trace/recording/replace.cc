@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A manifest.json alone proves nothing, since other programs have files of that name: it must read
-// as ours, and every name beside it must be one that Fathom gives (docs/formats/recording.md).
+// Before --force removes something it must be a recording, and nothing else may lie in it. A
+// manifest.json alone proves nothing, since other programs have files of that name: it must read as
+// ours, and every name beside it must be one that Fathom gives (docs/formats/recording.md). Steps
+// go through descriptors of directories, so that what was checked is what is removed.
 #include "trace/recording/replace.h"
 
 #include <fcntl.h>

@@ -13,6 +13,7 @@
 
 namespace fathom::trace {
 
+// Counts of one recording or, added up, of several.
 struct Symbolized {
   std::int64_t named = 0;    // frames that have a name now
   std::int64_t unnamed = 0;  // frames that still have none

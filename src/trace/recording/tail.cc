@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Decodes what is not packed yet for one reader. Rows beyond a limit go into Parquet files without
-// a name, so that a long tail does not fill memory.
+// Decodes what is not packed yet for one reader, who writes nothing where the recording lies and
+// holds up nobody. A packer may publish meanwhile: `changed` says so, and the reader begins again.
+// Rows beyond a limit go into Parquet files without a name, so that a long tail does not fill
+// memory.
 #include "trace/recording/tail.h"
 
 #include <algorithm>
@@ -21,6 +23,8 @@
 namespace fathom::trace {
 namespace {
 
+// The manifest's clock has the pairs by which earlier parts were packed: with another one their
+// rows and ours would not fit together. What is read now only makes later times truer.
 Clock clock_of(const Spool& spool, const Manifest& manifest) {
   Clock clock = manifest.clock.pairs().empty() ? Clock::of(spool.header()) : manifest.clock;
   clock.add_left(spool.header());
@@ -32,6 +36,7 @@ void list_calls(Spool& spool, const Clock& clock, const Snapshot& snapshot, Deco
                 Tail& tail) {
   for (const CallInFlight& call : snapshot.in_flight) {
     const Process* process = decoder.definitions().find(call.key);
+    // It was cut by its own process's end, which is no hang.
     if (process != nullptr && ended_in_order(*process)) continue;
     tail.in_flight.push_back({process != nullptr ? process->pid : call.pid, call.tid,
                               call_name(spool, call), clock.ns(call.since_tick)});
@@ -92,6 +97,7 @@ class TailReader {
   // As a packer would, but into a file of nobody's.
   Status put_aside(const char* table, const SqlBatch& rows) {
     FATHOM_ASSIGN(File file, File::unnamed(scratch_directory()));
+    // Writing closes a descriptor; the file is its other one's.
     FATHOM_ASSIGN(File writer, file.duplicate());
     FATHOM_TRY(sql::write_parquet(std::move(writer), rows.batch()));
     facts_.packed[table].push_back(held_file(std::move(file), ""));
@@ -132,9 +138,12 @@ Result<std::unique_ptr<Tail>> read_tail(Spool& spool, const Manifest& manifest,
                 spool.snapshot(clock, options.replaced_logs, options.undisturbed));
   if (spool.same_boot()) clock.add(clock.read());
   DecoderOptions chosen = options.decoder;
+  // What the recording left out of its files it leaves out here, unless the reader has a choice of
+  // his own.
   if (chosen.paths.keeps_all()) chosen.paths = PathFilter(manifest.path_filter);
   Decoder decoder(tail->strings, clock, chosen);
   if (options.last_packed) spool.restore_carried(*options.last_packed, decoder);
+  // All names first: see definer.h.
   snapshot.visit_definitions([&decoder](const Chunk& chunk) { decoder.define(chunk); });
   TailReader reader(options, manifest.host.hostname, decoder, *tail, facts);
   snapshot.visit_rows([&reader](const Snapshot::Batch& batch) { reader.read(batch); });
@@ -151,6 +160,7 @@ Result<std::unique_ptr<Tail>> read_tail(Spool& spool, const Manifest& manifest,
     facts.last_ns = clock.ns(last);
   facts.owners_alive = snapshot.owners_alive;
   facts.owners_unknown = snapshot.owners_unknown;
+  // From here on facts of processes, which need no rows.
   const Population all(decoder.definitions(), clock, known_exits(manifest));
   facts.not_covered = not_covered(all, "");
   std::ranges::move(left_alone(spool.files()), std::back_inserter(facts.not_covered));

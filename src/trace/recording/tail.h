@@ -14,6 +14,7 @@ namespace fathom::trace {
 // Rows of a table that stay in memory; more go to temporary files, which have no name.
 inline constexpr std::size_t kMostRowsInMemory = 2'000'000;
 
+// What reading the tail found out, beside its rows.
 struct TailFacts {
   std::map<std::string, std::int64_t> events_by_layer;
   std::vector<Loss> losses;
@@ -30,6 +31,7 @@ struct TailFacts {
   bool changed = false;         // somebody packed meanwhile: to be read again
 };
 
+// What is to be decoded of it, and what is known already.
 struct TailOptions {
   DecoderOptions decoder;
   Need need = Need::kEvents;

@@ -24,6 +24,7 @@ namespace fathom::trace {
 namespace {
 
 constexpr std::int64_t kKiB = 1024;
+// Below these a difference says nothing: what programs do before our hooks see them.
 constexpr std::int64_t kLeast = 1024 * kKiB;        // read: libraries, locales, /proc
 constexpr std::int64_t kLeastMapped = 2048 * kKiB;  // many read small files in this way
 constexpr std::int64_t kLeastWritten = 64 * kKiB;   // what libc writes for itself

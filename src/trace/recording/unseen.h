@@ -4,14 +4,19 @@
 // kernel saw it, or where it cannot be told from what is lost.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "trace/recording/manifest.h"
 #include "trace/rows/definitions.h"
 #include "trace/rows/strings.h"
 #include "trace/rows/summary.h"
+#include "wire/exec.h"
 
 namespace fathom::trace {
+
+// A fact of the manifest: bytes that the kernel saw the program read and write, "17 4".
+inline constexpr std::string_view kKernelIoFact = FATHOM_META_KERNEL_IO;
 
 [[nodiscard]] std::vector<NotCovered> unseen_requests(const Definitions& definitions,
                                                       const Manifest& manifest);

@@ -10,6 +10,7 @@
 
 namespace fathom::trace {
 
+// Counts of one row of the summary. A value; the place of the descriptor is the caller's.
 struct AccessPattern {
   static constexpr std::int64_t kPage = 4096;
 

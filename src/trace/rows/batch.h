@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Rows of the recording's tables on their way into Parquet or into a query, as columns. Texts are
-// codes of one Strings that goes with the batch. Column names and meaning: DESIGN section 4, "The
-// SQL contract".
+// codes of one Strings that goes with the batch. Column names and their meaning:
+// docs/formats/recording.md (Tables).
 #pragma once
 
 #include <cstddef>
@@ -104,6 +104,7 @@ struct EventBatch {
   [[nodiscard]] Column<std::uint32_t> time_order() const;
 };
 
+// One value of a counter.
 struct CounterRow {
   std::int64_t ts = 0;
   std::int32_t pid = kNull32;
@@ -166,6 +167,7 @@ struct ProcessRow {
   std::vector<std::pair<std::string, std::string>> meta;  // further facts that the program gave
 };
 
+// A row of `threads`: a thread of one program image. Texts may be empty: NULL.
 struct ThreadRow {
   std::string host;
   std::int64_t pid = kNull;

@@ -12,11 +12,14 @@
 
 namespace fathom::trace {
 
+// One moment by both clocks.
 struct ClockPair {
   std::uint64_t tick = 0;
   std::int64_t monotonic_ns = 0;
 };
 
+// A value: copies are independent. ns() looks a piece up and remembers it, so each thread has a
+// copy of its own.
 class Clock {
  public:
   Clock() = default;

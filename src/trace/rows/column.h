@@ -12,6 +12,7 @@
 
 namespace fathom::trace {
 
+// An allocator without state.
 template <class T>
 struct LargePages {
   using value_type = T;

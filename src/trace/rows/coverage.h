@@ -14,10 +14,12 @@
 
 namespace fathom::trace {
 
+// A value; one thread at a time.
 class Coverage {
  public:
   static constexpr std::size_t kMost = 1U << 14U;
 
+  // A stretch of time in which something went on, all the time or some of it.
   struct Span {
     std::int64_t begin = 0;
     std::int64_t end = 0;

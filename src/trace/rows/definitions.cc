@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Ids are looked up for each record, so the last answers are cached in tables that grow with the
-// program. Forked children share ids with their parents, which makes a look-up a walk up a chain.
+// program. Forked children share ids with their parents, which makes a look-up a walk up a chain: a
+// shell that forks a hundred thousand times makes one that long, so each walk leaves shortcuts for
+// the next. The texts themselves lie in a PagedStore: names may be more than memory should hold.
 #include "trace/rows/definitions.h"
 
 #include <algorithm>
@@ -24,6 +26,7 @@ constexpr std::size_t kFew = std::size_t{1} << 8;  // files and sites that are k
 constexpr std::size_t kMostFiles = std::size_t{1} << 15;
 constexpr std::size_t kMostSites = std::size_t{1} << 12;
 
+// A table without chains: two ids with one place drive each other out, and are looked up anew.
 template <class T>
 T& known_at(std::vector<T>& known, const Process& process, std::uint64_t id) {
   const std::uint64_t hash = (process.key ^ id) * UINT64_C(0x9e3779b97f4a7c15);
@@ -40,6 +43,7 @@ T& place_for(std::vector<T>& known, std::size_t most, const Process& process, st
   return known_at(known, process, id);
 }
 
+// Such a process is the same program as its parent, with what that told of itself.
 bool shares_image(const Process& process) {
   return process.attach == FATHOM_ATTACH_FORK || process.attach == FATHOM_ATTACH_SHARES;
 }
@@ -94,11 +98,13 @@ const Process* Definitions::find(std::uint64_t key) const {
 void Definitions::define(Process& process, std::uint64_t id, Definition definition,
                          std::string_view text) {
   if (id == 0) return;
+  // Who is at the other end of a pipe may be known only now: answers of before do not hold.
   if (definition.kind == DefinitionKind::kString && pipe_users_.add(text, process))
     known_peers_.assign(kFew, {});
   // A forked child's ids go on where its parent's ended.
   if (process.definitions.empty()) process.first_id = id;
   const std::uint64_t block = (id - process.first_id) / kBlock;
+  // Ids grow one by one, but a damaged one may be anything: it must not make the table as long.
   const bool far = id < process.first_id || block >= process.definitions.size() + kHole / kBlock;
   if (!far && block >= process.definitions.size()) process.definitions.resize(block + 1);
   if (!far && process.definitions[block] == 0)
@@ -139,6 +145,7 @@ void Definitions::note(Process& process, const Note& note) {
       (static_cast<std::uint64_t>(note.pid) << 2) | static_cast<std::uint64_t>(note.kind);
   const std::uint64_t hash =
       (note.tick * UINT64_C(0x9e3779b97f4a7c15)) ^ (what * UINT64_C(0xd6e8feb86659fd93));
+  // Notes come several times, too: from the segment, then from logs.
   if (process.known_notes.insert(hash).second) process.notes.push_back(note);
 }
 
@@ -197,6 +204,7 @@ Definition Definitions::lookup(const Process& process, std::uint64_t id) const {
 }
 
 std::string Definitions::path_text(const Process& process, std::uint64_t id, int depth) const {
+  // A path may start from another path, and damaged ones from each other.
   if (id == 0 || depth > kMaxNesting) return "";
   const Definition definition = lookup(process, id);
   if (definition.kind == DefinitionKind::kString) return normalise_path("", view(definition));
@@ -296,6 +304,7 @@ std::int32_t Definitions::rank(Process& process) {
   std::int32_t rank = kNull32;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), rank);
   process.rank = parsed.ec == std::errc() ? rank : kNull32;
+  // Until its own record is there, it may still tell.
   process.rank_known = process.attached;
   return process.rank;
 }

@@ -24,6 +24,7 @@ namespace fathom::trace {
 
 enum class DefinitionKind : std::uint8_t { kNone, kString, kPath, kSite, kFunctionSite };
 
+// One definition as it lies in Definitions: its text is elsewhere, by its place.
 struct Definition {
   DefinitionKind kind = DefinitionKind::kNone;
   std::uint32_t length = 0;  // of the raw text (string, path)
@@ -55,6 +56,7 @@ struct Note {
   std::uint32_t thread = 0;
 };
 
+// What records tell of a thread.
 struct ThreadFacts {
   std::int64_t tid = 0;
   std::uint64_t first_tick = UINT64_MAX;

@@ -14,6 +14,7 @@ namespace fathom::trace {
 inline constexpr char kPositionKey[] = "position";
 inline constexpr char kMovedElsewhere[] = "shared";
 
+// Where one descriptor stands, by the calls that were seen.
 struct FilePlace {
   std::int64_t stop = 0;  // the end of the last call
   std::int64_t gap = 0;   // between that and the one before
@@ -30,6 +31,7 @@ struct PlaceKey {
   bool writes = false;
 };
 
+// Owned by one decoder. Never grows, and nothing fails.
 class FilePlaces {
  public:
   FilePlace& of(const PlaceKey& key) {

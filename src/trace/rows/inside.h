@@ -18,8 +18,10 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
+// One thread's, on one of its cursors. Its memory is as deep as the deepest event that was met.
 class Inside {
  public:
+  // What events of one depth have taken since the event around them began.
   struct Level {
     std::int64_t time = 0;
     std::vector<Place> places;  // of `time`, or as much of it as is known; in order

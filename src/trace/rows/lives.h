@@ -8,6 +8,7 @@
 
 namespace fathom::trace {
 
+// A process or a thread may be told of more than once: what comes later knows more.
 struct Lives {
   std::vector<ProcessRow> processes;
   std::vector<ThreadRow> threads;

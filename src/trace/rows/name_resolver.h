@@ -26,12 +26,15 @@ struct CodePlace {
   std::optional<std::uint64_t> address = {};  // as the file numbers its code, where that is known
 };
 
+// What is known of a place.
 struct NamedPlace {
   bool readable = false;  // false: there is no such file any more, or it is damaged
   std::optional<std::uint64_t> address = {};
   std::vector<NamedFrame> frames = {};  // outermost first; none where there is no name
 };
 
+// Two functions, either of which may be missing: nobody is asked then. Called by the thread that
+// decodes or packs. Whoever makes them owns what they read.
 struct NameResolver {
   // What lies so many bytes behind the start of a loaded module; "" where it is not known.
   std::function<std::string(const std::string& module, std::uint64_t offset)> function = {};

@@ -13,6 +13,7 @@
 
 namespace fathom::trace {
 
+// Owns the file, which is gone with the process, however that ends.
 class PagedStore {
  public:
   static constexpr std::size_t kPage = std::size_t{64} << 10;

@@ -10,6 +10,7 @@
 
 namespace fathom::trace {
 
+// Ranges instead of numbers: a thread of a long run has millions of runs, nearly all in one range.
 class RunSet {
  public:
   void insert(std::uint64_t run) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Only the innermost frame of a stack is kept: it is the function that ran.
+// What threads did, summed up while samples come, for the summary when the program ends: reading it
+// from the tables would have to wait for packing. Only the innermost frame of a stack is kept: it
+// is the function that ran.
 #include "trace/rows/sampled_time.h"
 
 #include <algorithm>

@@ -29,7 +29,7 @@ struct ThreadTime {
   std::int64_t waiting = 0;
   std::int64_t ready = 0;
   // Functions that ran, the longest first.
-  std::vector<std::pair<std::string, std::int64_t>> functions;
+  std::vector<std::pair<std::string, std::int64_t>> functions = {};
 
   // Where nobody tells what threads did: records were lost, or a wait has not ended yet.
   [[nodiscard]] std::int64_t unexplained() const { return life - running - waiting - ready; }

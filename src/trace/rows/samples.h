@@ -19,6 +19,7 @@ namespace fathom::trace {
 inline constexpr std::string_view kOnCpu = "cpu-clock";
 inline constexpr std::string_view kOffCpu = "off-cpu";
 
+// A thread was seen with a stack, once or for `weight`.
 struct SampleRow {
   std::int64_t ts = 0;
   std::int32_t pid = kNull32;
@@ -52,6 +53,7 @@ struct Frame {
   }
 };
 
+// One frame of a stack, by the number that samples name it by.
 struct FrameRow {
   std::int64_t stack = 0;
   std::int32_t depth = 0;  // 0 is the outermost function

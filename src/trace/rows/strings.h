@@ -14,6 +14,8 @@ namespace fathom::trace {
 
 inline constexpr std::uint32_t kNoString = 0xffffffff;  // NULL; the same as sql::kNullCode
 
+// Owns the texts. Codes of one pool mean nothing in another: rows that move between pools are
+// translated. Only clear() makes codes invalid.
 class Strings {
  public:
   Strings() = default;

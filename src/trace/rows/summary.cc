@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Sums saturate instead of overflowing, and the number of rows is bounded: files beyond the limit
-// share one row, which says so.
+// Sums of calls, made while decoding, for each record: no allocation but for new rows, and nothing
+// that a damaged record can upset. Sums saturate instead of overflowing, and the number of rows is
+// bounded: files beyond the limit share one row, which says so.
 #include "trace/rows/summary.h"
 
 #include <algorithm>
@@ -29,6 +30,8 @@ void sum(std::vector<std::int64_t>& to, const std::vector<std::int64_t>& from) {
   for (std::size_t i = 0; i < from.size(); i++) to[i] = plus(to[i], from[i]);
 }
 
+// Keys differ in name and file most, so these come first. The program is left out: it goes with the
+// process.
 std::size_t hash(const SummaryKey& key) {
   std::uint64_t value =
       (std::uint64_t{key.name} << 32) ^ key.file ^ (std::uint64_t{key.peer} << 13);
@@ -101,6 +104,7 @@ void SummaryTable::bound(Strings& strings) {
 std::size_t SummaryTable::slot_of(const SummaryKey& key) const {
   const std::size_t mask = slots_.size() - 1;
   std::size_t slot = hash(key) & mask;
+  // Ends, since a quarter of the slots is free.
   while (slots_[slot] != kNoString && !(rows_[slots_[slot]].key == key)) slot = (slot + 1) & mask;
   return slot;
 }
@@ -126,6 +130,7 @@ std::size_t SummaryTable::find(const SummaryKey& key) {
   if (rows_.size() * 4 >= slots_.size() * 3) grow();
   std::size_t slot = slot_of(key);
   if (slots_[slot] != kNoString) return slots_[slot];
+  // Asked for second: nearly every key has its row.
   const SummaryKey own = bounded(key);
   slot = slot_of(own);
   if (slots_[slot] != kNoString) return slots_[slot];
@@ -179,6 +184,7 @@ std::vector<Timeline::Cell>& Timeline::cells(std::uint32_t layer) {
   return layers_.emplace_back(layer, std::vector<Cell>()).second;
 }
 
+// Twice as wide buckets, half as many. In place: a pair goes to where its first one was, or before.
 void Timeline::widen() {
   shift_++;
   for (auto& [layer, row] : layers_) {
@@ -192,6 +198,7 @@ void Timeline::widen() {
 }
 
 std::size_t Timeline::reach(std::int64_t ts) {
+  // What was before the run counts in its first bucket.
   if (ts < 0) return 0;
   while (ts >> shift_ >= static_cast<std::int64_t>(kBuckets)) widen();
   return static_cast<std::size_t>(ts >> shift_);
@@ -217,6 +224,7 @@ void Timeline::spread(std::uint32_t layer, std::int64_t ts, std::int64_t dur, st
     row[bucket].busy = plus(row[bucket].busy, part);
     left -= part;
   }
+  // The rest, not another share: rounding must not change the sum.
   row[last].busy = plus(row[last].busy, left);
 }
 
@@ -232,6 +240,8 @@ void Timeline::add(std::uint32_t layer, std::int64_t ts, std::int64_t dur,
     begin.busy = plus(begin.busy, dur - inside);
     return;
   }
+  // Over several buckets: all of it first, then the inner time is taken away where it was, and what
+  // has no place evenly.
   spread(layer, ts, dur, dur);
   for (const Place& place : inner.places) {
     const std::int64_t time = std::min(place.time, inside);

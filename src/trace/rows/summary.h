@@ -30,6 +30,7 @@ struct SummaryKey {
   bool operator==(const SummaryKey&) const = default;
 };
 
+// One row of `summary`.
 struct SummaryRow {
   SummaryKey key;
   std::int64_t calls = 0;

@@ -40,6 +40,7 @@ enum class EntryKind : std::uint32_t {
   kLives = 7,
 };
 
+// One entry. Its bytes are those that were read or are to be written: owned by neither.
 struct LogEntry {
   EntryKind kind = EntryKind::kChunk;
   ChunkName name;
@@ -71,6 +72,7 @@ class ChunkLog {
   std::uint64_t size_ = 0;
 };
 
+// What reading a log through came to.
 struct LogScan {
   std::uint64_t sound_bytes = 0;    // up to the end of the last sound entry
   std::uint64_t damaged_bytes = 0;  // skipped in between or behind

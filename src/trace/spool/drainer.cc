@@ -1,6 +1,29 @@
 // SPDX-License-Identifier: MIT
 // Copies segments into logs and frees them. The order of steps is the point: log first, free
 // afterwards; close a pool before looking at it once more; never trust what lies in a mapping.
+// drainer_logs.cc writes and keeps the logs, drainer_live.cc shows what lies in segments meanwhile.
+//
+// What a pass does with a segment, by its state and by what is known of its owner (may_take):
+//
+//   state    owner                  the segment
+//   FREE     -                      is left
+//   FULL     -                      is taken: logged, then freed
+//   OWNED    lives                  is left: its thread writes there
+//   OWNED    unseen                 is left, and `owners_unknown` says so
+//   OWNED    gone                   is taken over, then taken; it tells what call its owner died in
+//   PARTIAL  who has the pid in it  as OWNED
+//   PARTIAL  nobody                 as OWNED, by whether anybody lives who writes in the pool
+//
+// What a pass does with a pool (refresh_pools, remove_idle_pools):
+//
+//   its file                        the pool
+//   is not complete yet, or gone    is looked for again in the next pass
+//   may not be opened               the same; it counts as a loss meanwhile (denied_)
+//   is damaged                      is left for good (unreadable_)
+//   is another run's, or a copy     is left for good (copies_), removed when nobody writes any more
+//   is cut                          gets its size back, before the program touches what is gone
+//   is removed by somebody          is drained as before: both sides have it mapped
+//   all FREE, creator gone          is closed, looked at again, then removed; its losses are kept
 #include "trace/spool/drainer.h"
 
 #include <fcntl.h>
@@ -28,10 +51,9 @@ std::span<const std::uint8_t> as_bytes(const std::string& text) {
 
 // What nobody drained for long may be more than fits into memory.
 constexpr std::uint64_t kMostMapped = std::uint64_t{64} << 20;
-// Bytes of definitions in a log: whoever packs it has all of its names in memory.
-constexpr std::uint64_t kLogNames = std::uint64_t{4} << 20;
-constexpr std::size_t kMostOpenLogs = 128;  // descriptors are few; older ones have their file alone
-constexpr std::uint64_t kChunksPerRest = 256;  // the kernel maps the neighbours too: some 16 MiB
+// Chunks that are copied before their pages are given back. The kernel maps the neighbours of what
+// is read too: these are some 16 MiB.
+constexpr std::uint64_t kChunksBetweenSheds = 256;
 
 bool all_free(const Pool& pool) {
   for (std::uint32_t index = 0; index < pool.count(); index++) {
@@ -65,27 +87,6 @@ Result<Drainer> Drainer::open(Spool& spool, const Clock& clock, std::uint64_t fi
   return drainer;
 }
 
-// A drainer that was killed may have logged a segment and not freed it.
-Status Drainer::scan_existing() {
-  for (const std::uint64_t n : spool_->logs()) {
-    const Result<OpenLog> log = open_log(n);
-    // Something else is in its place: its events are a gap.
-    if (!log) continue;
-    OwnEntries own = spool_->entries_of(n);
-    FATHOM_TRY(scan_log(log->file, 0, kMostLogBytes, [&](const LogEntry& entry, std::uint64_t) {
-      if (own.take(entry) && entry.kind == EntryKind::kChunk) logged_.insert(entry.name);
-    }));
-  }
-  if (!spool_->files().has(kDefinitionsLog)) return {};
-  FATHOM_ASSIGN(definitions_, ChunkLog::open(spool_->files(), kDefinitionsLog));
-  FATHOM_TRY(scan_log(definitions_->file(), 0, kMostLogBytes,
-                      [this](const LogEntry& entry, std::uint64_t) {
-                        if (entry.kind == EntryKind::kLosses) gone_losses_.add(entry.bytes);
-                        if (entry.kind == EntryKind::kDrained) journal_.add(entry.bytes);
-                      }));
-  return {};
-}
-
 // Whatever somebody removed and others need: processes that attach, and whoever reads or goes on
 // after us.
 Status Drainer::keep_files() {
@@ -96,29 +97,15 @@ Status Drainer::keep_files() {
   return {};
 }
 
-Status Drainer::ensure_definitions() {
-  if (definitions_) return {};
-  FATHOM_ASSIGN(definitions_, ChunkLog::open(spool_->files(), kDefinitionsLog));
-  return {};
-}
-
-Status Drainer::note(const std::string& entry) {
-  FATHOM_TRY(ensure_definitions());
-  FATHOM_TRY(definitions_->append({EntryKind::kDrained, {}, 0, as_bytes(entry)}));
-  journal_.add(as_bytes(entry));
-  return {};
-}
-
-// A pool that is cut gets its size again before the program touches what is gone. One that was
-// removed is ours, and the program's, as long as both have it mapped.
-void Drainer::look_after(Pool& pool) {
+// One that was removed is ours, and the program's, as long as both have it mapped.
+void Drainer::mend_if_cut(Pool& pool) {
   if (pool.file_state() != Pool::FileState::kCut) return;
   if (pool.mend()) (void)note(Journal::pool_cut()).has_value();
 }
 
 // Where programs cannot be seen, their files tell of them: dates before we write there ourselves,
 // then what they add. Who has left no segment open has ended.
-void Drainer::listen() {
+void Drainer::hear_of_unseen_owners() {
   if (!liveness_.may_hide()) return;
   if (last_live_ && *last_live_ != live_state().bytes) liveness_.heard(now_realtime_ns());
   bool writes = false;
@@ -142,29 +129,29 @@ Status Drainer::refresh_pools() {
       copies_.insert(path);
     } else if (pool) {
       pools_.emplace(path, std::move(pool).value());
-      shut_.erase(path);
+      denied_.erase(path);
     } else if (pool.error().code == Code::kDenied) {
-      shut_.insert(path);
+      denied_.insert(path);
     } else if (pool.error().code != Code::kNotFound) {
       unreadable_.insert(path);
     }
   }
   std::uint64_t bytes = 0;
   for (auto& [path, pool] : pools_) {
-    look_after(pool);
+    mend_if_cut(pool);
     bytes += pool.file_bytes();
   }
-  many_ = bytes > kMostMapped;
+  sheds_pages_ = bytes > kMostMapped;
   liveness_.begin_pass();
-  listen();
+  hear_of_unseen_owners();
   for (auto& [path, pool] : pools_) {
-    see_owners(pool);
-    rest(pool);
+    note_owners(pool);
+    shed_pages(pool);
   }
   return {};
 }
 
-void Drainer::see_owners(Pool& pool) {
+void Drainer::note_owners(Pool& pool) {
   for (std::uint32_t index = 0; index < pool.count(); index++) {
     const Pool::Claim claim = pool.claim(index);
     if (claim.state == FATHOM_SEGMENT_FREE) continue;
@@ -249,42 +236,12 @@ void Drainer::collect(std::vector<Work>& work, DrainResult& result) {
         if (!may_take(pool, index, result) || !taken.insert({&pool, index}).second) continue;
         work.push_back({&pool, index, first_switch(chunk_of(pool, index))});
       }
-      rest(pool);
+      shed_pages(pool);
     }
   }
   std::sort(work.begin(), work.end(), [](const Work& a, const Work& b) {
     return drain_order(a.first) < drain_order(b.first);
   });
-}
-
-bool Drainer::is_in_the_way(std::uint64_t n) const {
-  const std::string name = Spool::log_name(n);
-  return spool_->files().has(name) && !spool_->files().has_file(name);
-}
-
-Status Drainer::ensure_log(std::uint64_t room) {
-  const bool full = log_ && (log_->size() + room > kLogBytes || names_in_log_ > kLogNames);
-  if (full && log_->size() > 0) roll();
-  if (!log_) {
-    Result<ChunkLog> log = ChunkLog::open(spool_->files(), Spool::log_name(next_log_));
-    // Somebody put something else there: another number will do.
-    if (!log && is_in_the_way(next_log_))
-      log = ChunkLog::open(spool_->files(), Spool::log_name(++next_log_));
-    if (!log) return std::move(log).error();
-    log_ = std::move(log).value();
-    current_log_ = next_log_++;
-    names_in_log_ = 0;
-  }
-  return ensure_definitions();
-}
-
-// What a log begins with tells which it is.
-Status Drainer::put(const LogEntry& entry) {
-  if (log_->size() == 0) {
-    const std::string head = spool_->log_head(current_log_);
-    FATHOM_TRY(log_->append({EntryKind::kDrained, {}, 0, as_bytes(head)}));
-  }
-  return log_->append(entry);
 }
 
 Status Drainer::take(const Work& work) {
@@ -323,8 +280,8 @@ Result<DrainResult> Drainer::drain() {
     }
     result.chunks++;
     result.bytes += bytes;
-    if (result.chunks % kChunksPerRest != 0) continue;
-    for (const auto& [path, pool] : pools_) rest(pool);
+    if (result.chunks % kChunksBetweenSheds != 0) continue;
+    for (const auto& [path, pool] : pools_) shed_pages(pool);
   }
   remove_idle_pools();
   for (const auto& [path, pool] : pools_) {
@@ -345,7 +302,7 @@ void Drainer::remove_idle_pools() {
   for (auto at = pools_.begin(); at != pools_.end();) {
     Pool& pool = at->second;
     const bool gone = all_free(pool) && creator_life(pool) == Life::kGone && remove_pool(pool);
-    if (!gone) rest(pool);
+    if (!gone) shed_pages(pool);
     at = gone ? pools_.erase(at) : std::next(at);
   }
 }
@@ -379,120 +336,6 @@ void Drainer::remove_copies() {
   for (const std::string& path : copies_) (void)spool_->files().remove(base_name(path));
 }
 
-Status Drainer::append(const HostRows& rows, const Strings& strings) {
-  std::uint64_t count = rows.rows();
-  for (const std::string& bytes : encode_rows(rows, strings)) {
-    FATHOM_TRY(ensure_log(bytes.size()));
-    FATHOM_TRY(put({EntryKind::kRows, {}, 0, as_bytes(bytes)}));
-    FATHOM_TRY(note(Journal::drained(current_log_, std::exchange(count, 0))));
-  }
-  if (rows.lives.empty()) return {};
-  FATHOM_TRY(ensure_definitions());  // no log: the journal would not tell of it
-  const std::string bytes = encode_lives(rows.lives);
-  return definitions_->append({EntryKind::kLives, {}, 0, as_bytes(bytes)});
-}
-
-void Drainer::roll() {
-  if (!log_ || log_->size() == 0) return;
-  written_.emplace(current_log_, std::move(*log_));
-  log_.reset();
-  if (written_.size() > kMostOpenLogs) written_.erase(written_.begin());
-}
-
-std::vector<std::uint64_t> Drainer::complete_logs() const {
-  std::vector<std::uint64_t> logs = spool_->logs();
-  std::erase_if(logs, [this](std::uint64_t n) { return is_in_the_way(n); });
-  for (const auto& [n, log] : written_) logs.push_back(n);
-  if (log_) std::erase(logs, current_log_);
-  std::ranges::sort(logs);
-  logs.erase(std::unique(logs.begin(), logs.end()), logs.end());
-  return logs;
-}
-
-Result<Drainer::OpenLog> Drainer::open_log(std::uint64_t n) const {
-  const auto ours = written_.find(n);
-  if (ours != written_.end()) {
-    const std::string path = "/proc/self/fd/" + std::to_string(ours->second.file().fd());
-    FATHOM_ASSIGN(File file, File::open(path, O_RDONLY));
-    return OpenLog{std::move(file), ours->second.size()};
-  }
-  FATHOM_ASSIGN(File file, spool_->files().read(Spool::log_name(n)));
-  FATHOM_ASSIGN(const std::uint64_t size, file.size());
-  return OpenLog{std::move(file), size};
-}
-
-void Drainer::remove_log(std::uint64_t n) {
-  (void)spool_->files().remove(Spool::log_name(n));
-  written_.erase(n);
-}
-
-bool Drainer::has_log(std::uint64_t n) const {
-  return (log_ && n == current_log_) || written_.contains(n) || spool_->has_log(n);
-}
-
-LogEnd Drainer::log_end() const {
-  return log_ ? LogEnd{current_log_, log_->size()} : LogEnd{next_log_, 0};
-}
-
-void Drainer::visit_owners(const std::function<void(std::uint64_t, const Pid&)>& visit) const {
-  for (const auto& [path, pool] : pools_) {
-    for (std::uint32_t index = 0; index < pool.count(); index++) {
-      const Pool::Claim claim = pool.claim(index);
-      const std::uint64_t key = load(pool.segment(index).owner_key);
-      const bool owned = claim.state != FATHOM_SEGMENT_FREE && claim.owner_pid != 0 && key != 0;
-      if (owned && pool.claim(index).word == claim.word) visit(key, claim.owner());
-    }
-  }
-}
-
-void Drainer::visit_live(const std::function<void(const Chunk&)>& visit) {
-  for (const auto& [path, pool] : pools_) {
-    for (std::uint32_t index = 0; index < pool.count(); index++) {
-      if (pool.claim(index).state != FATHOM_SEGMENT_FREE) visit(chunk_of(pool, index));
-    }
-  }
-}
-
-// A thread that goes on in another segment has left the one before it full. So: how far each was
-// filled, then which are full now. A segment that is not was its thread's last one when its filling
-// was read, or later ones were not begun then.
-std::vector<Drainer::LiveCopy> Drainer::copy_live() {
-  struct Seen {
-    const Pool* pool;
-    std::uint32_t index;
-    std::uint64_t progress;
-  };
-  std::vector<Seen> seen;
-  for (const auto& [path, pool] : pools_) {
-    for (std::uint32_t index = 0; index < pool.count(); index++) {
-      if (pool.claim(index).state != FATHOM_SEGMENT_FREE)
-        seen.push_back({&pool, index, load(pool.segment(index).progress)});
-    }
-  }
-  std::vector<LiveCopy> copies;
-  for (const Seen& one : seen) {
-    const fathom_segment& segment = one.pool->segment(one.index);
-    const bool full = one.pool->claim(one.index).state == FATHOM_SEGMENT_FULL;
-    const auto bytes = one.pool->records(one.index, full ? load(segment.progress) : one.progress);
-    copies.push_back({std::vector<std::uint8_t>(bytes.begin(), bytes.end()),
-                      spool_->schema(one.pool->header().schema_hash)});
-  }
-  return copies;
-}
-
-Drainer::LiveState Drainer::live_state() const {
-  LiveState state;
-  for (const auto& [path, pool] : pools_) {
-    for (std::uint32_t index = 0; index < pool.count(); index++) {
-      const std::uint32_t of_segment = pool.claim(index).state;
-      if (of_segment == FATHOM_SEGMENT_FREE) continue;
-      state.full |= of_segment == FATHOM_SEGMENT_FULL;
-      state.bytes += 1 + static_cast<std::uint32_t>(load(pool.segment(index).progress));
-    }
-  }
-  return state;
-}
-
 PoolLosses Drainer::counted() const {
   PoolLosses all = gone_losses_;
   all.add(page_.shared());
@@ -507,7 +350,8 @@ std::vector<Loss> Drainer::losses() const {
   std::vector<Loss> losses = counted().losses(spool_);
   if (!unreadable_.empty())
     losses.push_back({"", "damaged pool", static_cast<std::int64_t>(unreadable_.size())});
-  if (!shut_.empty()) losses.push_back({"", kShutPool, static_cast<std::int64_t>(shut_.size())});
+  if (!denied_.empty())
+    losses.push_back({"", kDeniedPool, static_cast<std::int64_t>(denied_.size())});
   const std::size_t copies = copies_.size() + spool_->copied_logs().size();
   if (copies > 0) losses.push_back({"", kCopies, static_cast<std::int64_t>(copies)});
   if (page_.refused() > 0)

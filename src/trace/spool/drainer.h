@@ -32,6 +32,7 @@ inline constexpr std::uint64_t kLogBytes = std::uint64_t{16}
                                            << 20;  // a log is packed into one Parquet file
 inline constexpr std::uint64_t kLargestDrained = 4 * kLogBytes;  // no log is: it is read whole
 
+// What one pass did and found.
 struct DrainResult {
   std::uint64_t chunks = 0;
   std::uint64_t bytes = 0;
@@ -53,6 +54,9 @@ struct LogEnd {
   bool operator==(const LogEnd&) const = default;
 };
 
+// Owns the mappings of all pools, the logs that it writes and the journal; points to the Spool,
+// which outlives it. A pass fails as a whole only where files of the spool can neither be listed
+// nor made again: a log that cannot be written is `trouble` of the result, and loses nothing.
 class Drainer {
  public:
   // `first_log` is above every n that a log or an events file has.
@@ -135,10 +139,11 @@ class Drainer {
   Status scan_existing();
   Status keep_files();
   Status refresh_pools();
-  void look_after(Pool& pool);
-  void listen();
+  void mend_if_cut(Pool& pool);
+  // Owners on another machine, or in a pid namespace that cannot be seen from here.
+  void hear_of_unseen_owners();
   Status note(const std::string& entry);
-  void see_owners(Pool& pool);
+  void note_owners(Pool& pool);
   Life creator_life(const Pool& pool) const;
   Life pool_life(const Pool& pool) const;
   Life owner_life(const Pool& pool, std::uint32_t index, const Pid& pid) const;
@@ -152,8 +157,10 @@ class Drainer {
   Status ensure_definitions();
   [[nodiscard]] Chunk chunk_of(const Pool& pool, std::uint32_t index) const;
   [[nodiscard]] bool has_log(std::uint64_t n) const;
-  void rest(const Pool& pool) const {
-    if (many_) pool.rest();
+  // Gives back what was looked at, where all pools together may be more than fits into memory: they
+  // are when nobody drained for long.
+  void shed_pages(const Pool& pool) const {
+    if (sheds_pages_) pool.drop_pages();
   }
 
   Spool* spool_;
@@ -161,10 +168,10 @@ class Drainer {
   std::map<std::string, Pool> pools_;       // by path
   std::optional<std::uint64_t> last_live_;  // live_state().bytes after the last pass
   bool several_spaces_ = false;             // owners in more than one pid namespace were seen
-  bool many_ = false;                       // more bytes than should be in memory at a time
+  bool sheds_pages_ = false;                // pools are more than should be in memory at a time
   std::set<ChunkName> logged_;              // in a log, but not yet freed
   std::set<std::string> unreadable_;        // pools that are damaged
-  std::set<std::string> shut_;              // pools that we may not open: perhaps not yet
+  std::set<std::string> denied_;            // pools that we may not open: perhaps not yet
   std::set<std::string> copies_;            // pools that are copies of others
   PoolLosses gone_losses_;
   RunPage page_;

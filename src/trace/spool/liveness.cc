@@ -82,6 +82,7 @@ const Liveness::Seen& Liveness::look(std::uint32_t pid) const {
   if (known != seen_.end()) return known->second;
   Seen& seen = seen_[pid];
   const Result<std::string> stat = read_file(join_path(proc_, std::to_string(pid) + "/stat"));
+  // Where /proc is hidden from us (hidepid), a signal of number 0 tells.
   seen.there = stat || ::kill(static_cast<pid_t>(pid), 0) == 0 || errno != ESRCH;
   if (!stat) return seen;
   const std::vector<std::string_view> fields = stat_fields(*stat);
@@ -105,6 +106,7 @@ std::uint64_t Liveness::known_tick(const Pid& pid, std::uint64_t key) const {
 Life Liveness::life_since(const Pid& pid, std::uint64_t key, std::int64_t realtime_ns) const {
   const Life life = this->life(pid, key, 0);
   if (life != Life::kLives || realtime_ns <= 0 || known_tick(pid, key) != 0) return life;
+  // A pid that was given again: its process began after the moment at which ours lived.
   const std::int64_t now_boottime = now_monotonic_ns() + boottime_ahead_of_monotonic();
   const std::int64_t then = now_boottime - (now_realtime_ns() - realtime_ns);
   const PidSpaces::Here here = spaces_.find(pid, key);
@@ -133,6 +135,7 @@ Life Liveness::life(const Pid& pid, std::uint64_t key, std::uint64_t tick) const
   if (!there) return here.hidden ? unseen : Life::kGone;
   const auto images = images_.find(pid);
   if (tick == 0 || images == images_.end()) return Life::kLives;
+  // The process is there, but as another program by now.
   const bool replaced = std::ranges::any_of(
       images->second, [&](const auto& image) { return image.first != key && image.second > tick; });
   return replaced ? Life::kGone : Life::kLives;

@@ -68,7 +68,7 @@ const File* PoolFile::file() const {
   return &*file_;
 }
 
-void PoolFile::rest() const {
+void PoolFile::close() const {
   file_.reset();
   window_ = {};
 }

@@ -15,6 +15,8 @@
 
 namespace fathom::trace {
 
+// Owns a descriptor that comes and goes (close). A file that is cut, exchanged or removed meanwhile
+// reads as if it ended there: false, never an Error after open().
 class PoolFile {
  public:
   // kNotFound: not ready yet, or gone. kCorrupt, kUnsupported: see check_pool.
@@ -28,10 +30,10 @@ class PoolFile {
   [[nodiscard]] std::uint32_t count() const { return header_.segment_count; }
 
   // The head of a segment as the newest version has it; false where the file is gone or ends before
-  // it. What was read for the one before may serve again, until rest().
+  // it. What was read for the one before may serve again, until close().
   bool read_segment(std::uint32_t index, fathom_segment& segment) const;
   // Closes the file until it is needed again: a run may have more pools than a process descriptors.
-  void rest() const;
+  void close() const;
 
   // How many bytes of records there are, as `progress` of a segment says, clamped to the segment.
   [[nodiscard]] std::size_t records_size(std::uint64_t progress) const;

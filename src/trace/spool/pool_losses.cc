@@ -40,7 +40,7 @@ std::string reason_text(const SourceWords& source, std::size_t reason) {
     case FATHOM_LOSS_NESTED:
       return "too many signal handlers inside each other";
     case FATHOM_LOSS_TEXT_CUT:
-      return "text cut short";
+      return kTextCut;
     case FATHOM_LOSS_UNBOUND:
       return either(source.unbound, "calls of an object could not be bound");
     case FATHOM_LOSS_TOO_DEEP:
@@ -50,18 +50,18 @@ std::string reason_text(const SourceWords& source, std::size_t reason) {
     case FATHOM_LOSS_NOT_TRACED:
       return "interpreters that could not be traced";
     case FATHOM_LOSS_CAPPED:
-      return "beyond the number asked for";
+      return kCapped;
     case FATHOM_LOSS_SHARED_MEMORY:
       return "calls of children that share their parent's memory";
     case FATHOM_LOSS_CONFINED:
       return "no room left inside a sandbox";
     case FATHOM_LOSS_UNASKED:
-      return "names and positions that could not be asked for inside a sandbox";
+      return kUnasked;
     case FATHOM_LOSS_FILE_LIMIT:
       return "the program's file size limit (ulimit -f) leaves no room for its events; "
              "raise it to 1 MiB or more";
     case FATHOM_LOSS_UNNAMED:
-      return "a file's path could not be read: too long, or not reachable";
+      return kUnnamedFile;
     default:
       return "reason " + std::to_string(reason);
   }
@@ -79,21 +79,6 @@ Loss loss_of(std::size_t source, std::size_t reason, const Spool* spool) {
 }
 
 }  // namespace
-
-// Those of the kernel's layers are in sources/ebpf/rows.cc.
-bool hides_events(const Loss& loss) {
-  return loss.reason != reason_text({}, FATHOM_LOSS_TEXT_CUT) &&
-         loss.reason != reason_text({}, FATHOM_LOSS_UNASKED) &&
-         loss.reason != reason_text({}, FATHOM_LOSS_UNNAMED) &&
-         loss.reason != "a file's path did not arrive" && !loss.reason.ends_with("other files") &&
-         !loss.reason.starts_with("stacks ") &&  // the samples are there
-         !loss.reason.starts_with("frames ") && !loss.reason.starts_with("names of frames ");
-}
-
-bool was_asked_for(const Loss& loss) {
-  return loss.reason == reason_text({}, FATHOM_LOSS_CAPPED) ||
-         loss.reason.starts_with("left out by --filter");
-}
 
 void PoolLosses::add(const fathom_pool_header& header) {
   for (std::size_t source = 0; source < FATHOM_FIRST_SOURCES; source++) {
@@ -123,6 +108,7 @@ void PoolLosses::add(std::span<const std::uint8_t> entry) {
   add(header);
 }
 
+// As short as older recorders read it, wherever that holds all.
 std::string PoolLosses::encode() const {
   fathom_run_shared shared{};
   shared.runs = runs_;

@@ -47,6 +47,8 @@ TEST(PoolLosses, WhatOnlyANameIsMissingOf) {
   EXPECT_FALSE(hides_events({"cpu", "frames of files without a build id that were replaced", 1}));
   EXPECT_FALSE(hides_events({"cpu", "names of frames for which there was no room", 1}));
   EXPECT_TRUE(hides_events({"cpu", "records for which the ring had no room", 1}));
+  EXPECT_TRUE(hides_events({"cpu", "stacks of paper", 1}));  // words decide nothing
+  EXPECT_FALSE(hides_events({"cpu", "stacks of waits that came too fast", 1}));  // of old versions
 }
 
 // Versions 1 and 2 counted the first eight reasons, in the header of the pool.

@@ -15,6 +15,7 @@
 
 namespace fathom::trace {
 
+// Owns its mappings. Nothing fails: what the file does not take is left.
 class RunPage {
  public:
   // `first` is the header as it was read.

@@ -47,7 +47,7 @@ std::vector<Measured> measure(const std::vector<PoolFile>& pools) {
       all.push_back(
           {at, {pool.name_hash(), index, segment.generation}, pool.records_size(segment.progress)});
     }
-    pool.rest();
+    pool.close();
   }
   return all;
 }
@@ -79,7 +79,7 @@ std::optional<SegmentCopy> copy(Spool& spool, const PoolFile& pool, const Measur
   copy.rows_bytes = std::min(measured.bytes, copy.bytes.size());
   copy.call = call_in(segment, pool.header().schema_hash);
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
-  pool.rest();
+  pool.close();
   fathom_segment later{};
   if (!pool.read_segment(index, later) || later.generation != measured.name.generation)
     return std::nullopt;

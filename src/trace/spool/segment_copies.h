@@ -14,6 +14,7 @@
 
 namespace fathom::trace {
 
+// One segment as it was at the look. Owns its bytes; the schema is the spool's.
 struct SegmentCopy {
   ChunkName name;
   const Schema* schema = nullptr;
@@ -25,6 +26,7 @@ struct SegmentCopy {
   [[nodiscard]] Chunk rows() const { return {std::span(bytes).first(rows_bytes), schema}; }
 };
 
+// What one look found.
 struct SegmentCopies {
   std::vector<SegmentCopy> segments;  // in the order in which a drainer takes them
   std::uint64_t left_out = 0;         // segments beyond what a look may copy

@@ -37,10 +37,11 @@ class SnapshotReader {
     measure_logs();
     for (const Measured& measured : measured_) {
       const PoolFile& pool = taken_.pools_[measured.pool];
-      if (&pool != last_) rest(&pool);
+      // A run may have more pools than a process may have descriptors: one is open at a time.
+      if (&pool != last_) go_on_to(&pool);
       take_segment(pool, measured);
     }
-    rest(nullptr);
+    go_on_to(nullptr);
     add_new_logs();
     if (undisturbed_ && !taken_.owners_alive) find_cut_files();
     return std::move(taken_);
@@ -55,8 +56,8 @@ class SnapshotReader {
     std::uint64_t progress;
   };
 
-  void rest(const PoolFile* next) {
-    if (last_ != nullptr) last_->rest();
+  void go_on_to(const PoolFile* next) {
+    if (last_ != nullptr) last_->close();
     last_ = next;
   }
 
@@ -104,7 +105,7 @@ class SnapshotReader {
       } else if (pool.error().code == Code::kNotFound) {
         unready_.push_back(name);
       } else if (pool.error().code == Code::kDenied) {
-        taken_.shut_++;
+        taken_.denied_++;
       } else {
         taken_.damage(name, pool.error().message);
       }
@@ -127,7 +128,7 @@ class SnapshotReader {
       measured_.push_back(measured);
       taken_.limits_[measured.name] = pool.records_size(segment.progress);
     }
-    pool.rest();
+    pool.close();
   }
 
   void take_segment(const PoolFile& pool, const Measured& measured) {
@@ -148,16 +149,19 @@ class SnapshotReader {
       piece.all_bytes = memory_.size();
       piece.rows_bytes = std::min(rows, piece.all_bytes);
     }
+    // What was read may be half of one fill and half of the next.
     if (!undisturbed_ && is_recycled(pool, measured)) return;
     const bool written = look_at_owner(pool, measured, later);
     piece.head = first_switch({memory_, piece.schema});
+    // What nobody changes can be read again when it is wanted.
     if (written || !undisturbed_) keep_copy(piece);
     taken_.pieces_.push_back(std::move(piece));
   }
 
+  // The bytes first, then whose they are: closing the pool makes the next reading a new one.
   static bool is_recycled(const PoolFile& pool, const Measured& measured) {
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    pool.rest();
+    pool.close();
     fathom_segment now{};
     return !pool.read_segment(measured.index, now) || now.generation != measured.name.generation;
   }
@@ -188,6 +192,7 @@ class SnapshotReader {
       taken_.in_flight.push_back({pid, segment.owner_tid, key, kind, segment.in_call_since,
                                   pool.header().schema_hash, alive});
     }
+    // Without a pid it was handed on, and anybody may take it up.
     return alive || pid == 0;
   }
 
@@ -233,7 +238,7 @@ std::span<const std::uint8_t> Snapshot::load(const Piece& piece,
   fathom_segment now{};
   const bool whole = pool.read_records(piece.name.index, piece.all_bytes, memory);
   const bool there = pool.read_segment(piece.name.index, now);
-  pool.rest();
+  pool.close();
   if (whole && there && now.generation == piece.name.generation) return memory;
   changed_ = true;
   return {};
@@ -356,7 +361,7 @@ std::vector<Loss> Snapshot::losses() const {
   std::vector<Loss> losses = losses_.losses(spool_);
   if (!damaged_.empty())
     losses.push_back({"", "damaged file in the spool", static_cast<std::int64_t>(damaged_.size())});
-  if (shut_ > 0) losses.push_back({"", kShutPool, shut_});
+  if (denied_ > 0) losses.push_back({"", kDeniedPool, denied_});
   if (refused_ > 0) losses.push_back({"", kNoPool, refused_});
   return losses;
 }

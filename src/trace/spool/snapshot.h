@@ -79,7 +79,7 @@ class Snapshot {
   Spool* spool_;
   PoolLosses losses_;
   Journal journal_;
-  std::int64_t shut_ = 0;     // pools that may not be opened
+  std::int64_t denied_ = 0;   // pools that may not be opened
   std::int64_t refused_ = 0;  // pools that could not be made
   bool changed_ = false;
   bool torn_is_damage_ = false;  // nobody writes who could be in the middle of it

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Opens a run's directory, its locks, logs and schemas. Waiting for a lock has a limit, since
-// whoever holds it may be stopped.
+// Opens a run's directory, its locks, logs and schemas. Whoever may write there may have put
+// anything into it, copied files of another run beside ours, or removed some: names say what a file
+// should be, its first bytes whether it is. Waiting for a lock has a limit, since whoever holds it
+// may be stopped.
 #include "trace/spool/spool.h"
 
 #include <fcntl.h>
@@ -23,6 +25,7 @@
 namespace fathom::trace {
 namespace {
 
+// What is read whole has a bound: these files are far smaller, unless somebody made them.
 constexpr std::size_t kMostCarried = std::size_t{64} << 20;
 constexpr std::size_t kMostSchema = std::size_t{4} << 20;
 constexpr char kLogPrefix[] = "drained-";
@@ -32,6 +35,7 @@ int flock_operation(FileLock::Mode mode) {
   return mode == FileLock::Mode::kShared ? LOCK_SH : LOCK_EX;
 }
 
+// The first bytes of the run's ID, as logs bear them.
 std::uint64_t run_number(const fathom_run_header& header) {
   std::uint64_t number = 0;
   std::memcpy(&number, header.run_id, sizeof number);
@@ -45,6 +49,8 @@ std::string schema_name(std::uint64_t hash) {
   return FATHOM_SCHEMA_PREFIX + std::string(16 - hex.size(), '0') + hex;
 }
 
+// Locks belong to an open file (flock), and end with the process that holds them: nothing is left
+// to clean up after a recorder that was killed.
 Result<File> lock_file(const Directory& directory, std::string_view name) {
   return directory.open_file(name, O_RDWR | O_CREAT, 0600);
 }
@@ -120,6 +126,7 @@ Result<Spool> Spool::open(const Directory& directory) {
   if (bytes.size() < sizeof header) return Error{Code::kCorrupt, path + " is cut off", ""};
   std::memcpy(&header, bytes.data(), sizeof header);
   if (header.magic != FATHOM_RUN_MAGIC) return Error{Code::kCorrupt, path + " is damaged", ""};
+  // Only newer ones are refused: all that was ever released is read.
   if (header.version > FATHOM_WIRE_VERSION) {
     return Error{
         Code::kUnsupported,
@@ -208,9 +215,12 @@ std::string Spool::log_head(std::uint64_t log) const {
   return Journal::head(log, run_number(header_));
 }
 
+// By the header alone: a file may have been copied under any name. Pools of the broker have a name
+// of their own before the number.
 std::string Spool::why_not_ours(const fathom_pool_header& header, std::string_view name) const {
   if (std::memcmp(header.run_id, header_.run_id, sizeof header.run_id) != 0)
     return "of another recording";
+  // Libraries before the number was there.
   if (header.number == 0) return "";
   const bool brokered = (header.number & FATHOM_POOL_BROKERED) != 0;
   const std::string number = std::to_string(header.number & ~FATHOM_POOL_BROKERED);
@@ -243,10 +253,12 @@ std::string Spool::carry_name(std::uint64_t n) { return "carry-" + std::to_strin
 void Spool::restore_carried(std::uint64_t n, Decoder& decoder) const {
   if (!files().has(carry_name(n))) return;
   const Result<std::string> carried = files().read_whole(carry_name(n), kMostCarried);
+  // Whatever is no sound carry counts as a loss there.
   decoder.restore(carried ? *carried : "unreadable");
 }
 std::string Spool::lock_path() const { return files().path_of(kLockFile); }
 
+// A source that this version does not know has its layer's name in some schema of the run.
 std::string Spool::layer_of(std::size_t source) const {
   const Result<std::vector<std::string>> names = files().names();
   if (!names) return "";
@@ -267,6 +279,7 @@ const Schema* Spool::schema(std::uint64_t hash) {
   if (known != schemas_.end()) return known->second.parsed.get();
   KnownSchema& slot = schemas_[hash];
   Result<std::string> text = files().read_whole(schema_name(hash), kMostSchema);
+  // The slot stays empty: it is asked for with every chunk, and read once.
   if (!text || fnv1a(*text) != hash) return nullptr;
   Result<Schema> schema = Schema::parse(*text);
   if (schema) slot.parsed = std::make_unique<Schema>(std::move(schema).value());
@@ -285,6 +298,7 @@ std::vector<std::string> Spool::missing_schemas() const {
 Status Spool::remake() {
   const std::string path = directory();
   if (Status made = make_inner_dir(path); !made && !is_directory(path)) return made;
+  // Another directory of the same name is the run's from now on: processes that attach go there.
   FATHOM_ASSIGN(Directory now, Directory::open_beneath(path));
   if (!now.same_as(files())) {
     const std::scoped_lock lock(*mutex_);

@@ -33,7 +33,7 @@ namespace fathom::trace {
 
 inline constexpr char kSpoolDirectory[] = "spool";
 // Reasons of losses that are counted by file.
-inline constexpr char kShutPool[] = "a pool that may not be read";
+inline constexpr char kDeniedPool[] = "a pool that may not be read";
 inline constexpr char kNoPool[] = "a process found no room for its pool";
 inline constexpr char kCopies[] = "a copy of a file of the spool, which was left out";
 inline constexpr char kSpentSpool[] = ".spool-packed";  // on its way out
@@ -99,7 +99,7 @@ class Pool {
   [[nodiscard]] std::span<const std::uint8_t> records(std::uint32_t index,
                                                       std::uint64_t committed) const;
   // Pages that were looked at are no longer part of this process's memory, until they are again.
-  void rest() const { view_.rest(); }
+  void drop_pages() const { view_.drop_pages(); }
 
   enum class FileState : std::uint8_t { kThere, kCut, kGone };  // kGone: removed, or another one
   [[nodiscard]] FileState file_state() const;
@@ -167,6 +167,9 @@ inline constexpr char kDefinitionsLog[] = "definitions.log";
 
 class Snapshot;
 
+// The directory of a run with its files by their names: what is there, and what belongs to this
+// run. Owns the schemas that chunks point to. It reads and lists; Drainer and Snapshot are what
+// goes through it. One thread at a time, but for files().
 class Spool {
  public:
   // `directory` is the spool's own. kNotFound without a run.header, kCorrupt with a bad one,

@@ -19,6 +19,8 @@ using fathom::testing::put_bytes;
 using fathom::testing::put_file;
 using fathom::testing::replace;
 
+// Owns its folder. The canary beside it must survive every reader: a fuzzer that reaches out of the
+// recording has found something.
 class FuzzedRecording {
  public:
   explicit FuzzedRecording(const std::string& folder)

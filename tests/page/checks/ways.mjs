@@ -30,12 +30,12 @@ export async function checkRowsLeadToTheTimeline(browser) {
     await page.keyboard.press("/");
     await page.keyboard.type("fwrite");
     await page
-      .getByText(/^1 of \d+ rows match the search/)
+      .getByText(/^The search matches 1 of \d+ rows/)
       .first()
       .waitFor();
     await page.keyboard.press("Escape");
     await page
-      .getByText(/rows match the search/)
+      .getByText(/The search matches/)
       .first()
       .waitFor({ state: "detached" });
   });

@@ -84,6 +84,7 @@ export class FakeServer {
           version: "0.1.0",
           mode: "view",
           recordings: this.recordings.map(facts),
+          layers: JSON.parse(process.env.FATHOM_LAYER_COLOURS),
           limits: { rows: 1000, timeout_ms: 1000 },
         };
       case "/tracks":

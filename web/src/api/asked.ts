@@ -19,6 +19,8 @@ type Question<T> = (signal: AbortSignal) => Promise<T>;
 // Waits before a question that nobody could answer is asked again.
 const retryAfterMs = [500, 1000, 2000, 5000];
 
+// Signals read inside a component or an effect make it run again with each answer. Whoever makes one stops it when it
+// goes away: a question under way would be answered into nothing, and its retry go on.
 export class Asked<T> {
   private readonly standing = signal<Standing<T>>({ kind: "idle" });
   private running: AbortController | null = null;

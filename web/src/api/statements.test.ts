@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The program fills the same texts when it writes a page with its answers: the cases are those of
-// src/serve/statement_text_test.cc.
+// src/serve/page/statement_text_test.cc.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import cases from "../../statement_cases.json";

@@ -2,7 +2,7 @@
 // Questions that the page asks in SQL. Their texts are in web/questions.json, where the program finds them too when it writes
 // a page that holds the answers.
 import questions from "../../questions.json";
-import { sqlText } from "../logic/places";
+import { sqlText } from "../logic/sql_text";
 
 export type StatementName = keyof typeof questions.statements;
 type Value = string | number;
@@ -13,7 +13,7 @@ function inSql(value: Value): string {
 }
 
 // A {name} in the text is filled with a whole number, a text in quotes, or a list of these; a {=name} with SQL.
-// src/serve/statement_text.h reads the same texts.
+// src/serve/page/statement_text.h reads the same texts.
 export function filledText(text: string, values: Values): string {
   return text.replace(/\{(=?)(\w+)\}/g, (_place, plain: string, key: string) => {
     const value = values[key];

@@ -59,6 +59,8 @@ export const apiRoot = "/api/v1";
 // Whether the last question reached the server. The frame says so where it did not.
 export const reachable = signal(true);
 
+// With no-store: a recording that is being made answers the same address with other rows each second. A failure is
+// always a Refusal, with words that a view can show, or the abort that somebody asked for.
 export class HttpTransport implements Transport {
   get(path: string, params: Params, signal?: AbortSignal): Promise<unknown> {
     return this.ask(`${apiRoot}${path}${queryOf(params)}`, signal ? { signal } : {});
@@ -97,6 +99,7 @@ export class HttpTransport implements Transport {
   }
 }
 
+// The server's words; a proxy in between has none of these.
 async function reasonOf(response: Response): Promise<string> {
   if (response.status === 401) {
     return "The server does not know this page; open the address that fathom printed";

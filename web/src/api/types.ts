@@ -29,11 +29,19 @@ export interface Recording {
 // "file": there is no server; the document holds the answers (inside/).
 export type PageMode = "view" | "server" | "file";
 
+// #rrggbb, on a light page and on a dark one.
+export interface LayerColour {
+  name: string;
+  light: string;
+  dark: string;
+}
+
 export interface PageFacts {
   version: string;
   mode: PageMode;
   recordings: Recording[];
   not_shown?: { name: string; reason: string }[]; // named, but cannot be opened
+  layers: LayerColour[]; // that have a colour, top down
   limits: { rows: number; timeout_ms: number };
 }
 

@@ -11,6 +11,7 @@ export interface Pen {
 
 export const font = 'system-ui, "Segoe UI", "DejaVu Sans", sans-serif';
 
+// For the screen; coordinates are CSS pixels.
 export class CanvasPen implements Pen {
   constructor(private readonly context: CanvasRenderingContext2D) {
     context.textBaseline = "middle";
@@ -47,6 +48,7 @@ export class CanvasPen implements Pen {
   }
 }
 
+// For files: the same strokes as text. Whatever a name holds becomes text of the picture, escaped.
 export class SvgPen implements Pen {
   private readonly parts: string[] = [];
 

@@ -7,6 +7,7 @@ export interface Ruler {
 
 const ellipsis = "…";
 
+// Measuring a text costs more than drawing it, and a frame has thousands: widths are remembered.
 export class TextFitter {
   private readonly widths = new Map<string, number>();
 

@@ -101,6 +101,8 @@ function widened(boxes: readonly Box[], width: number): Box[] {
   });
 }
 
+// One line of a track in bins: single boxes where they are as wide as a bin, else joined. What began to the left of the
+// window and reaches into it comes first.
 export function boxesOf(lane: Lane, bins: Bins): Box[] {
   const found: Box[] = [];
   let open: Box[] = [];
@@ -121,6 +123,7 @@ export function boxesOf(lane: Lane, bins: Bins): Box[] {
   return widened(found, bins.width);
 }
 
+// All boxes of the document, each once: windows of the server are told apart by track and depth here.
 export class InsideBoxes {
   readonly names: string[] = [];
   readonly lanes = new Map<TrackId, Lane[]>();

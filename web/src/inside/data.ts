@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a document without a server holds: answers of the server's routes, as src/serve/page_data.h wrote them.
+// What a document without a server holds: answers of the server's routes, as src/serve/page/page_data.h wrote them.
 import type { QueryAnswer, TimelineWindow } from "../api/types";
 
 export const elementId = "fathom-data";

@@ -31,6 +31,8 @@ function textsOf(params: Params): [string, string][] {
   );
 }
 
+// Stands where HttpTransport stands: views do not know that there is no server. Boxes are laid out when the timeline is
+// first asked for, since most looks at a file never ask.
 export class InsideTransport implements Transport {
   readonly level: number; // boxes are of 2^level ns; 0: single events
   private readonly answers: Map<string, InsideAnswer>;

@@ -8,6 +8,7 @@ export interface TreeDiff {
   after: { self: number[]; total: number[]; whole: number };
 }
 
+// Names of both trees as one list: equal texts have one number.
 class Names {
   readonly list: string[] = [];
   private readonly places = new Map<string, number>();

@@ -15,6 +15,7 @@ const NEEDS: Record<string, { layers: readonly string[]; record: string }> = {
   },
 };
 
+// An empty picture has a reason, and mostly a command that would change it: it is told, not left to be guessed.
 export function whyEmpty(
   weight: string,
   layers: readonly RecordedLayer[],

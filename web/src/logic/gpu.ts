@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What rows of the GPU's reports stand for, as places in the timeline.
-import { sqlText, type Bounds, type Place } from "./places";
+import type { Bounds, Place } from "./places";
+import { sqlText } from "./sql_text";
 import type { ReportRow } from "./report";
 
 function isThat(column: string, value: unknown): string {

@@ -2,7 +2,7 @@
 // Heat maps as pixels, and the way back from a cell to a time and a row.
 import { shadeOf } from "./bins";
 import type { Rgb } from "./colours";
-import { sqlText } from "./places";
+import { sqlText } from "./sql_text";
 
 export const SHADES = 64;
 

@@ -2,6 +2,7 @@
 // Where an insight or a row leads: a view, and which rows it speaks of. The time of these rows is asked of the server when
 // somebody goes there. What is selected bounds the place.
 import type { Part } from "../api/client";
+import { sqlText } from "./sql_text";
 
 export type PlaceRows = "events" | "samples" | "processes";
 
@@ -110,8 +111,4 @@ export function withRoom(begin: number, end: number, { from, to }: Partial<Part>
     from: Math.max(0, from ?? 0, Math.floor(begin - room)),
     to: Math.min(to ?? Infinity, Math.ceil(end + room)),
   };
-}
-
-export function sqlText(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
 }

@@ -65,6 +65,7 @@ function fitting(choices: Choice[], word: string): Choice[] {
   return found.length === 1 && found[0]!.text === word ? [] : found;
 }
 
+// By the words of the statement and no parser, so that half a statement completes as well as a whole one.
 export function complete(sql: string, cursor: number, schema: readonly SchemaView[]): Completion {
   const before = sql.slice(0, cursor);
   const word = /[\p{L}\p{N}_]*$/u.exec(before)![0];

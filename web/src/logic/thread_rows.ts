@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Where each thread's time went, for the threads that lived longest; the others are added up.
 import { rowsOf, type Report, type ReportRow } from "./report";
+import { counted } from "./units";
 
 export interface StateTime {
   name: string; // running, waiting, ready, unexplained
@@ -58,7 +59,7 @@ function together(threads: readonly ThreadRow[]): ThreadRow {
     host: null,
     pid: null,
     tid: null,
-    name: threads.length === 1 ? "1 other" : `${threads.length} others`,
+    name: counted(threads.length, "other"),
     rank: null,
     life: threads.reduce((sum, { life }) => sum + life, 0),
     states: [...sums].map(([name, time]) => ({ name, time })),

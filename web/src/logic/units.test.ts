@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  counted,
   fixed,
   humanBytes,
   humanCount,
@@ -60,6 +61,14 @@ test("a tie goes to the even digit, as in C", () => {
   assert.equal(fixed(0.375, 2), "0.38");
   assert.equal(fixed(4.35, 1), "4.3", "4.35 lies below the tie");
   assert.equal(humanPercent(0.25), "0.2 %");
+});
+
+test("a number and its noun agree", () => {
+  assert.equal(counted(0, "event"), "0 events");
+  assert.equal(counted(1, "event"), "1 event");
+  assert.equal(counted(12345, "event"), "12,345 events");
+  assert.equal(counted(1, "box", "boxes"), "1 box");
+  assert.equal(counted(2, "box", "boxes"), "2 boxes");
 });
 
 test("plain and counted numbers read as in render/cell_text.cc", () => {

@@ -63,6 +63,12 @@ export function withThousands(whole: number | bigint): string {
   return digits.replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
+// A number with its noun: "1 event", "12,345 events", "2 boxes". Whatever the page counts in words is written with it, so
+// that nothing says "1 events"; tools/check_web.py finds what is not.
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${withThousands(count)} ${count === 1 ? noun : plural}`;
+}
+
 function scientific(value: number): string {
   const [mantissa, exponent] = value.toExponential(5).split("e") as [string, string];
   const sign = exponent.startsWith("-") ? "-" : "+";
@@ -81,7 +87,7 @@ export function shortReal(value: number): string {
   return text === "-0" ? "0" : text;
 }
 
-function counted(value: number): string {
+function countText(value: number): string {
   return Math.abs(value) < 9e15 && Number.isInteger(value) ? withThousands(value) : shortReal(value);
 }
 
@@ -92,7 +98,7 @@ export function humanNumber(value: number, measure: Measure): string {
     case "bytes":
       return humanBytes(value);
     case "count":
-      return counted(value);
+      return countText(value);
     case "percent":
       return humanPercent(value);
     case "none":

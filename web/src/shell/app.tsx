@@ -51,6 +51,7 @@ function Body(): JSX.Element {
   return <view.component key={view.id} />;
 }
 
+// The frame stands before the first answer, so that a server which is slow to open a recording shows a page.
 export function App(): JSX.Element {
   useFrameKeys();
   const view = viewOf(selection.value.view);

@@ -2,7 +2,7 @@
 // How many events a recording has: the rows of `events`, as SQL and the sentences of reports count them.
 import type { JSX } from "preact";
 import { api } from "../api/client";
-import { withThousands } from "../logic/units";
+import { counted, withThousands } from "../logic/units";
 import { useAnswer } from "../views/parts/answer";
 
 interface EventCountProps {
@@ -26,8 +26,7 @@ export function EventCount({ recording, before = "", words, waiting }: EventCoun
   return (
     <>
       {before}
-      {withThousands(count)}
-      {words && (count === 1 ? " event" : " events")}
+      {words ? counted(count, "event") : withThousands(count)}
     </>
   );
 }

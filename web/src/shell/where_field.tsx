@@ -21,6 +21,8 @@ async function check(condition: string): Promise<void> {
   await api.query(`SELECT 1 FROM events WHERE (${condition}\n) LIMIT 0`, selection.peek().recording || undefined);
 }
 
+// What is written is not what is selected until the server has understood it: views would ask with half a condition at
+// each letter.
 export function WhereField(): JSX.Element {
   const chosen = selection.value.where;
   const [failure, setFailure] = useState("");

@@ -39,6 +39,7 @@ export function ofAnotherRecording(chosen: Selection, recording: string): Select
   return { ...chosen, recording, from: null, to: null, hosts: [], pids: [], tids: [], settings };
 }
 
+// Only what differs from the usual stands in it, so that addresses stay short and old links keep their meaning.
 export function hashOf(selection: Selection): string {
   const said = new URLSearchParams();
   if (selection.recording) said.set("recording", selection.recording);

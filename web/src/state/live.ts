@@ -36,6 +36,7 @@ function follow(id: string): () => void {
   });
 }
 
+// Only while it is being made: one that is complete changes no more.
 export function followRecording(): () => void {
   let followed = "";
   let close = (): void => {};

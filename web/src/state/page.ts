@@ -4,12 +4,17 @@ import { computed, signal, type ReadonlySignal } from "@preact/signals";
 import { Asked } from "../api/asked";
 import { api } from "../api/client";
 import type { Change, PageFacts, Recording } from "../api/types";
+import { setLayerColours } from "../theme/layers";
 import { selection } from "./selection";
 
 export const page = new Asked<PageFacts>();
 
 export function askForPage(): void {
-  page.ask((signal) => api.page(signal));
+  page.ask(async (signal) => {
+    const facts = await api.page(signal);
+    setLayerColours(facts.layers);
+    return facts;
+  });
 }
 
 // Whether there is no server behind the page.

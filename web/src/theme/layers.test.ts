@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inkOn, knownLayers, layerColour, luminance, series, type Shade } from "./layers";
+import type { LayerColour } from "../api/types";
+import { hasColour, inkOn, layerColour, luminance, series, setLayerColours, type Shade } from "./layers";
 import { distance, sights } from "./sights";
 
+const table = JSON.parse(process.env["FATHOM_LAYER_COLOURS"] ?? "[]") as LayerColour[];
+setLayerColours(table);
+const stacked = table.map(({ name }) => name); // top down
+const knownLayers = [...stacked, "wait"];
 const shades: Shade[] = ["light", "dark"];
 const grounds = { light: "#ffffff", dark: "#14171c" };
 
@@ -22,6 +27,16 @@ test("names on boxes can be read", () => {
   }
 });
 
+test("colours are of the layers that the page was told of", () => {
+  assert.ok(stacked.length > 10);
+  assert.ok(knownLayers.every(hasColour));
+  setLayerColours([...table, { name: "of tomorrow", light: "#2f6f8f", dark: "#7fb8c9" }]);
+  assert.equal(layerColour("of tomorrow", "dark"), "#7fb8c9");
+  setLayerColours(table);
+  assert.ok(!hasColour("of tomorrow"));
+  assert.equal(layerColour("of tomorrow", "dark"), layerColour("another", "dark"));
+});
+
 test("no two layers look the same", () => {
   for (const shade of shades) {
     const fills = knownLayers.map((layer) => layerColour(layer, shade));
@@ -36,7 +51,7 @@ test("lines of charts stand out from the page", () => {
 });
 
 test("layers that stand beside or inside each other are told apart by everybody", () => {
-  const stack = knownLayers.filter((layer) => layer !== "wait").map((layer, at, all) => [layer, all[at + 1] ?? "wait"]);
+  const stack = stacked.map((layer, at) => [layer, stacked[at + 1] ?? "wait"]);
   const nested = ["app python", "app posix", "app stdio", "app cuda", "python posix", "python stdio", "python cuda"];
   const others = ["stdio posix", "posix syscall", "posix heap", "syscall vfs", "cuda gpu", "cpu wait", "sched wait"];
   const pairs = [...stack, ...[...nested, ...others].map((pair) => pair.split(" "))] as [string, string][];

@@ -1,44 +1,31 @@
 // SPDX-License-Identifier: MIT
-// The colour of a layer, the same in all views. The hues are Okabe and Ito's, which people with any kind of colour
+// The colour of a layer, the same in all views. Which one it has comes with the page's facts, from the tables of layers:
+// src/wire/sources.h and src/trace/rows/layers.h. The hues are Okabe and Ito's, which people with any kind of colour
 // blindness tell apart; neighbouring layers of the stack never share one, and lightness differs where a hue returns.
+import type { LayerColour } from "../api/types";
 
 export type Shade = "light" | "dark";
 
-interface LayerColour {
-  light: string; // fill on a light page
-  dark: string; // fill on a dark page
+type Fills = Record<Shade, string>;
+
+const other: Fills = { light: "#a9b1bd", dark: "#68707d" };
+
+// Samples of threads that ran on no CPU have no layer of their own.
+const wait: [string, Fills] = ["wait", { light: "#d4d8de", dark: "#4a515e" }];
+
+let colours: ReadonlyMap<string, Fills> = new Map([wait]);
+
+export function setLayerColours(layers: readonly LayerColour[]): void {
+  colours = new Map([...layers.map(({ name, light, dark }): [string, Fills] => [name, { light, dark }]), wait]);
 }
-
-const colours: Record<string, LayerColour> = {
-  app: { light: "#f0b429", dark: "#d99a00" },
-  python: { light: "#4f8fe0", dark: "#4a86d4" },
-  stdio: { light: "#8bdcbf", dark: "#93dcc3" },
-  posix: { light: "#1fa67a", dark: "#009e73" },
-  heap: { light: "#c99bd0", dark: "#a678b0" },
-  user: { light: "#f5d76e", dark: "#c9ab30" },
-  syscall: { light: "#35558f", dark: "#a9b4ea" },
-  sched: { light: "#858e9d", dark: "#727b8a" },
-  vfs: { light: "#6fc3f2", dark: "#2b8fc4" },
-  fs: { light: "#e08e57", dark: "#d5742f" },
-  pagecache: { light: "#e8c39e", dark: "#b78b5c" },
-  block: { light: "#d55e00", dark: "#d55e00" },
-  net: { light: "#cc79a7", dark: "#c06a9a" },
-  mpi: { light: "#9a7fd1", dark: "#8a6cc6" },
-  hdf5: { light: "#6d7f2a", dark: "#566617" },
-  cuda: { light: "#5fb34d", dark: "#4f9f40" },
-  gpu: { light: "#cbdc5c", dark: "#bfd04f" },
-  cpu: { light: "#e69f00", dark: "#c98a00" },
-  resource: { light: "#8899aa", dark: "#778899" },
-  wait: { light: "#d4d8de", dark: "#4a515e" },
-};
-
-const other: LayerColour = { light: "#a9b1bd", dark: "#68707d" };
 
 export function layerColour(layer: string, shade: Shade): string {
-  return (Object.hasOwn(colours, layer) ? colours[layer]! : other)[shade];
+  return (colours.get(layer) ?? other)[shade];
 }
 
-export const knownLayers: readonly string[] = Object.keys(colours);
+export function hasColour(layer: string): boolean {
+  return colours.has(layer);
+}
 
 // Black or white, whichever is easier to read on a fill (WCAG's relative luminance).
 export function inkOn(fill: string): string {

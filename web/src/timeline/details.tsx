@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import type { Cell, EventFacts } from "../api/types";
 import { escapeName } from "../logic/escape";
-import { humanBytes, humanNs, withThousands } from "../logic/units";
+import { counted, humanBytes, humanNs, withThousands } from "../logic/units";
 import { fieldsWords } from "../inside/words";
 import { Answered } from "../shell/states";
 import type { Hit } from "./hit";
@@ -78,7 +78,7 @@ function Several({ hit, model }: { hit: Hit; model: TimelineModel }): JSX.Elemen
   return (
     <>
       <p>
-        {withThousands(hit.count)} events are too short to be drawn one by one here. Most of their time is in{" "}
+        {counted(hit.count, "event")} too short to be drawn one by one here; most of the time is in{" "}
         <strong>{escapeName(hit.name)}</strong>.
       </p>
       <button type="button" onClick={() => model.show(hit.start, hit.start + hit.dur)}>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { TimelineWindow, Track } from "../api/types";
+import type { LayerColour, TimelineWindow, Track } from "../api/types";
 import { SvgPen } from "../draw/pen";
 import { TextFitter } from "../draw/text";
-import { layerColour } from "../theme/layers";
+import { layerColour, setLayerColours } from "../theme/layers";
 import { drawBoxes, type Look } from "./lines";
 import { allHits, hitAt, rowAt, type Scene } from "./hit";
 import { pointsOf, scaleOf } from "./counters";
@@ -87,6 +87,8 @@ function look(here: Scene, more: Partial<Look> = {}): Look {
   };
   return { ...plain, ...more };
 }
+
+setLayerColours(JSON.parse(process.env["FATHOM_LAYER_COLOURS"] ?? "[]") as LayerColour[]);
 
 test("boxes have the colour of their layer and their place; narrow neighbours are one rectangle", () => {
   const here = scene();

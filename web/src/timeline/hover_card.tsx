@@ -2,7 +2,7 @@
 // What is under the pointer, in words.
 import type { JSX } from "preact";
 import { escapeName } from "../logic/escape";
-import { humanNs, withThousands } from "../logic/units";
+import { counted, humanNs } from "../logic/units";
 import type { TimelineModel } from "./model";
 
 export function HoverCard({ model }: { model: TimelineModel }): JSX.Element | null {
@@ -23,8 +23,8 @@ export function HoverCard({ model }: { model: TimelineModel }): JSX.Element | nu
       <br />
       {hit.count > 1 ? (
         <>
-          {withThousands(hit.count)} events drawn as one, {humanNs(hit.busy)} in all; most of it in this name. Zoom in
-          to see them.
+          {counted(hit.count, "event")} drawn as one, {humanNs(hit.busy)} in all; most of it in this name. Zoom in to
+          see them.
           <br />
         </>
       ) : (

@@ -2,7 +2,7 @@
 // The colours of the layers that recorded something. A click selects a layer: others fade here, and are left out elsewhere.
 import type { JSX } from "preact";
 import { escapeName } from "../logic/escape";
-import { withThousands } from "../logic/units";
+import { counted } from "../logic/units";
 import { recording } from "../state/page";
 import { select, selection } from "../state/selection";
 import { layerColour } from "../theme/layers";
@@ -22,7 +22,7 @@ export function Legend(): JSX.Element {
           key={name}
           type="button"
           aria-pressed={selection.value.layers.includes(name)}
-          title={`${withThousands(events)} in layer ${escapeName(name)}`}
+          title={`${counted(events, "event")} in layer ${escapeName(name)}`}
           onClick={() => toggle(name)}
         >
           <span class="tl-swatch" style={{ backgroundColor: layerColour(name, shade.value) }} />

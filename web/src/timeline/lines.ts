@@ -30,6 +30,8 @@ export function fillOf(layer: string, faded: boolean, look: Look): string {
 
 const mixes = new Map<string, string>();
 
+// A colour as it would look over another one: an opaque fill costs less than a transparent one, and neighbours can be
+// joined.
 export function mixed(colour: string, back: string, share: number): string {
   const key = `${colour}${back}${share}`;
   let found = mixes.get(key);
@@ -140,6 +142,7 @@ export function drawBoxes(pen: Pen, segments: readonly Segment[], lines: Lines, 
   drawer.flush();
 }
 
+// Of several events that are drawn as one: the name with most time, and how many they are.
 export function labelOf(boxes: Boxes, at: number, names: readonly string[]): string {
   const name = names[boxes.name[at]!] ?? "";
   const count = boxes.count[at]!;

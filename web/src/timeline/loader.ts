@@ -77,6 +77,8 @@ interface Running {
   control: AbortController;
 }
 
+// Keeps what is wanted (`sight`) apart from what is asked for: each answer is followed by the most urgent of what is
+// missing then, so that moving the camera quickly leaves no queue behind.
 export class Loader {
   private sight: Sight | null = null;
   private readonly running = new Set<Running>();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The whole recording in a strip: a line for each track (or for some of them, where there are many), the selected range, and
 // the part that is on screen, which can be dragged.
-import { useComputed } from "@preact/signals";
+import { useComputed, type ReadonlySignal } from "@preact/signals";
 import { useEffectAtOnce } from "../state/at_once";
-import type { JSX } from "preact";
+import type { JSX, RefObject } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { Asked } from "../api/asked";
 import { api } from "../api/client";
@@ -65,23 +65,9 @@ function drawMinimap(
   pen.line([left, 1, end, 1, end, minimapHeight - 1, left, minimapHeight - 1, left, 1], colours.accent, 2);
 }
 
-export function Minimap({ model }: { model: TimelineModel }): JSX.Element {
-  const canvas = useRef<HTMLCanvasElement>(null);
+// What the lines show, asked for again when the recording has grown or another part of it is chosen.
+function useStrips(model: TimelineModel, order: ReadonlySignal<Track[]>): Asked<TimelineWindow> {
   const strips = useMemo(() => new Asked<TimelineWindow>(), []);
-  const order = useComputed(() => chosenTracks(model.tracks.value?.tracks ?? []));
-  const draw = (): void => {
-    const { width } = model.size.value;
-    const [answer, lines] = [strips.value, order.value];
-    if (!canvas.current || width === 0) return;
-    drawMinimap(
-      new CanvasPen(sharpContext(canvas.current, { width, height: minimapHeight })),
-      model,
-      answer,
-      lines,
-      width,
-    );
-  };
-  const frame = useMemo(() => oncePerFrame(draw), []);
   const askedOf = useRef("");
   useEffectAtOnce(() => {
     if (order.value.length === 0) return;
@@ -95,6 +81,24 @@ export function Minimap({ model }: { model: TimelineModel }): JSX.Element {
       return api.timeline({ recording: id, ...of, from: 0, to: model.wall.peek(), width: bins, tracks }, signal);
     });
   });
+  useEffect(() => () => strips.stop(), []);
+  return strips;
+}
+
+// Draws once a frame at most, after any of the signals that the picture is made of.
+function usePicture(
+  canvas: RefObject<HTMLCanvasElement | null>,
+  model: TimelineModel,
+  order: ReadonlySignal<Track[]>,
+  strips: Asked<TimelineWindow>,
+): void {
+  const draw = (): void => {
+    const { width } = model.size.value;
+    if (!canvas.current || width === 0) return;
+    const pen = new CanvasPen(sharpContext(canvas.current, { width, height: minimapHeight }));
+    drawMinimap(pen, model, strips.value, order.value, width);
+  };
+  const frame = useMemo(() => oncePerFrame(draw), []);
   useEffectAtOnce(() => {
     void [
       model.size.value,
@@ -107,13 +111,15 @@ export function Minimap({ model }: { model: TimelineModel }): JSX.Element {
     ];
     frame.ask();
   });
-  useEffect(
-    () => () => {
-      frame.stop();
-      strips.stop();
-    },
-    [],
-  );
+  useEffect(() => () => frame.stop(), []);
+}
+
+export function Minimap({ model }: { model: TimelineModel }): JSX.Element {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const order = useComputed(() => chosenTracks(model.tracks.value?.tracks ?? []));
+  const strips = useStrips(model, order);
+  usePicture(canvas, model, order, strips);
+  // A press or a drag moves the frame so that its middle is there.
   const go = (event: PointerEvent): void => {
     if (!(event.buttons & 1)) return;
     const element = event.currentTarget as HTMLElement;

@@ -27,6 +27,8 @@ function toggled(set: ReadonlySet<TrackId>, id: TrackId): Set<TrackId> {
   return next;
 }
 
+// One for each time that the view is opened. Functions called by an effect say so: they read signals, and run again when
+// one of them changes.
 export class TimelineModel {
   readonly tracks = new Asked<TrackList>();
   readonly event = new Asked<EventFacts>();

@@ -4,7 +4,7 @@
 import type { JSX } from "preact";
 import type { Track } from "../api/types";
 import { escapeName } from "../logic/escape";
-import { withThousands } from "../logic/units";
+import { counted } from "../logic/units";
 import { select, selection } from "../state/selection";
 import type { TimelineModel } from "./model";
 import { isCounterGroup, isDeep, type Row } from "./rows";
@@ -20,14 +20,14 @@ function selectTrack(model: TimelineModel, { track }: Row, event: MouseEvent): v
 function titleOf(track: Track): string {
   const name = escapeName(track.name);
   if (isCounterGroup(track)) return name;
-  const what = { samples: "samples", counter: "values" }[track.kind as string] ?? "events";
-  return `${name}: ${withThousands(track.events)} ${what}`;
+  const what = { samples: "sample", counter: "value" }[track.kind as string] ?? "event";
+  return `${name}: ${counted(track.events, what)}`;
 }
 
 function Name({ model, row }: { model: TimelineModel; row: Row }): JSX.Element {
   const { track } = row;
   const name = escapeName(track.name);
-  const levels = row.more > 0 ? `${row.more} more levels` : "fewer levels";
+  const levels = row.more > 0 ? counted(row.more, "more level") : "fewer levels";
   const place = {
     top: `${row.y - model.top.value}px`,
     height: `${row.height}px`,

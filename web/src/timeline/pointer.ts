@@ -10,6 +10,7 @@ type Drag = { kind: "pan" | "range" | "measure"; x: number; camera: Camera; move
 
 const clickReach = 4; // px that a click may tremble
 
+// A press may become a click or a drag: which one is known when it has moved, or ends without having moved.
 export class Pointer {
   private drag: Drag | null = null;
 

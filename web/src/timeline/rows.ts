@@ -4,6 +4,7 @@
 // levels are drawn, and counters stand in a closed group, until somebody opens them. Positions are sums, so that the rows
 // on screen are found without looking at all ten thousand.
 import type { Track, TrackId } from "../api/types";
+import { counted } from "../logic/units";
 
 export interface Row {
   track: Track;
@@ -64,7 +65,7 @@ export function groupOf(parent: TrackId): TrackId {
 
 function counterGroup(counters: readonly Track[]): Track {
   const [first] = counters as [Track];
-  const name = `${counters.length} counters`;
+  const name = counted(counters.length, "counter");
   return { ...first, id: groupOf(first.parent ?? 0), kind: "layer", name, events: 0, depth: 0 };
 }
 
@@ -132,6 +133,7 @@ function isEmpty(track: Track): boolean {
   return track.kind === "samples" && track.events === 0;
 }
 
+// One pass over the tracks, which stand parents first: what is below a collapsed one is passed over.
 export function rowsOf(all: readonly Track[], shown: Shown): Row[] {
   const tracks = all.filter((track) => !isEmpty(track));
   const rows: Row[] = [];

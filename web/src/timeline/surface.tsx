@@ -55,6 +55,8 @@ export function pictureOf(model: TimelineModel): Picture {
   };
 }
 
+// The canvas and what is laid over it. It is as large as its place, not as all rows: scrolling moves the picture, so
+// that ten thousand threads take the memory of a screen.
 export function Surface({ model, pointer }: { model: TimelineModel; pointer: Pointer }): JSX.Element {
   const canvas = useRef<HTMLCanvasElement>(null);
   const frame = useMemo(() => oncePerFrame(() => draw(canvas.current, model)), []);

@@ -40,6 +40,7 @@ export function levelOf(camera: Camera, width: number): number {
   return Math.min(highestLevel, Math.max(0, Math.ceil(Math.log2(pixel) - 1e-9)));
 }
 
+// In ns.
 export function tileSpan(level: number): number {
   return binsOfTile * 2 ** level;
 }
@@ -103,6 +104,7 @@ export function contentsOf(answer: TimelineWindow, asked: readonly TrackId[], na
   return contents;
 }
 
+// In boxes; a tile without any still takes its entry.
 function sizeOf(content: Content): number {
   if (content.kind === "boxes") return content.boxes.start.length + 8;
   return content.kind === "line" ? content.line.t.length + 8 : 8;

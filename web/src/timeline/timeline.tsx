@@ -5,6 +5,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { useSize } from "../draw/canvas";
 import { escapeName } from "../logic/escape";
+import { counted } from "../logic/units";
 import { Answered, Empty, Loading } from "../shell/states";
 import { useKeys, useMouseHelp } from "../state/keys";
 import { recording } from "../state/page";
@@ -99,7 +100,7 @@ function Tracks({ model }: { model: TimelineModel }): JSX.Element {
 function describe(model: TimelineModel): string {
   const chosen = model.chosen.value;
   const rows = model.rows.value.length;
-  return `Timeline of ${rows} tracks${chosen ? `; ${escapeName(chosen.name)} is chosen` : ""}. Press ? for its keys.`;
+  return `Timeline of ${counted(rows, "track")}${chosen ? `; ${escapeName(chosen.name)} is chosen` : ""}. Press ? for its keys.`;
 }
 
 export function Timeline(): JSX.Element {

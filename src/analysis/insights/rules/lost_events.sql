@@ -5,7 +5,7 @@
 -- try: {advice:text}
 WITH lost AS (  -- neither what somebody asked to leave out, nor names and positions of events that are there (trace/spool/losses.h)
   SELECT * FROM losses WHERE NOT regexp_matches(reason,
-    '^left out by --filter|^beyond the number asked for$|^text cut short$|^names and positions |^a file''s path |other files$|^stacks ')),
+    '^left out by --filter|^beyond the number asked for$|^text cut short$|^names and positions |^a file''s path |other files$|^stacks |^frames |^names of frames ')),
 advised AS (  -- what helps depends on why (trace/spool/pool_losses.cc and sources/ebpf/rows.cc have the reasons)
   SELECT "count", reason, CASE
     WHEN reason = 'no room in the ring of single calls' THEN 'raise --kernel-ring, or name fewer layers in --detail'

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Nothing that is read is trusted: lengths have limits, and an object that is no code object by its
-// type is none.
+// Code objects are read once and kept by address, until something else lies there: a program may
+// free one and make another at the same place, so each look compares what identifies it. Nothing
+// that is read is trusted: lengths have limits, and an object that is no code object by its type is
+// none.
 #include "sources/perf/python/code_objects.h"
 
 #include <algorithm>
@@ -13,6 +15,7 @@
 namespace fathom::sources {
 namespace {
 
+// Beyond these a length is not what it says: text, table of lines, instructions.
 constexpr std::uint64_t kUnit = 2;  // bytes of an instruction
 constexpr std::uint64_t kMostText = 4096;
 constexpr std::uint64_t kMostTable = std::uint64_t{1} << 20U;
@@ -145,6 +148,7 @@ CodePointer CodeObjects::read(std::uint64_t address, const Identity& identity) {
 }
 
 void CodeObjects::keep(std::uint64_t address, const Identity& identity, const CodePointer& code) {
+  // A program that makes functions without end: what is used is read again.
   if (known_.size() >= kMostKnown) {
     known_.clear();
     by_begin_.clear();
@@ -177,6 +181,8 @@ CodePointer CodeObjects::with_instruction(std::uint64_t address) {
   return code && code->holds(address) ? code : nullptr;
 }
 
+// The object that an instruction lies in, when nobody pointed to it: objects are aligned, and begin
+// with the address of their type. Backwards, a few pages at most.
 CodePointer CodeObjects::search_around(std::uint64_t address) {
   constexpr std::uint64_t kBlock = 4096;
   constexpr std::uint64_t kBlocks = 8;

@@ -14,6 +14,7 @@
 
 namespace fathom::sources {
 
+// A code object as it was read: nothing in it points into the process.
 struct PythonCode {
   std::uint64_t address = 0;
   std::string function;  // with its class and outer functions, from 3.11 on

@@ -18,6 +18,8 @@
 
 namespace fathom::sources {
 
+// One thread. No read fails with an Error: whoever walks through it checks what it finds, and
+// stops.
 class ForeignMemory {
  public:
   ForeignMemory() = default;

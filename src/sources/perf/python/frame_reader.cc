@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Lists may lead in circles when they change while they are read: each walk has a limit.
+// Frames are read while the process runs on: nothing stops it, so any word may be of another moment
+// than the one before. Whatever is read is checked against what it must be (a type, an interpreter
+// that is pointed back to), and lists may lead in circles when they change: each walk has a limit.
 #include "sources/perf/python/frame_reader.h"
 
 namespace fathom::sources {
@@ -13,6 +15,7 @@ constexpr std::uint64_t kTags = 7;      // 3.14 has notes of its own in an addre
 
 }  // namespace
 
+// From the outermost on: what is the same there has been running all the time since.
 void PythonStack::compare_with(const PythonStack& before) {
   auto old = before.frames.rbegin();
   for (auto one = frames.rbegin(); one != frames.rend() && old != before.frames.rend();
@@ -27,6 +30,7 @@ void PythonStack::compare_with(const PythonStack& before) {
 void FrameReader::add_threads(std::uint64_t interpreter, std::vector<PythonThread>& threads) {
   std::optional<std::uint64_t> thread = memory_.pointer(interpreter + layout_.first_thread);
   while (thread && threads.size() < kMostThreads) {
+    // No thread, or not this one's: the list has changed.
     if (memory_.pointer(*thread + layout_.interpreter_of_thread) != interpreter) return;
     std::optional<std::uint64_t> native;
     if (layout_.native_id != PythonLayout::kNone)

@@ -13,6 +13,7 @@
 
 namespace fathom::sources {
 
+// A frame that runs or waits for a callee.
 struct PythonFrame {
   std::uint64_t address = 0;
   CodePointer code;
@@ -34,6 +35,7 @@ struct PythonStack {
   void compare_with(const PythonStack& before);
 };
 
+// A thread by the interpreter's own structure, and by its number where that is told.
 struct PythonThread {
   std::uint64_t address = 0;
   std::uint64_t native_id = 0;  // 0: not known

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The numbers are those of offsetof() with each version's own headers; tests/e2e compares them with
-// the headers of the Pythons that are there.
+// Where fields lie in Python's structures. From 3.13 on the interpreter says so itself
+// (_Py_DebugOffsets); before, the numbers are those of offsetof() with each version's own headers,
+// which did not change within a version. tests/e2e compares them with the headers of the Pythons
+// that are there.
 #include "sources/perf/python/layout.h"
 
 #include <algorithm>
@@ -148,6 +150,7 @@ class DebugOffsets {
 };
 
 // Offsets of small structures are small.
+// What an interpreter says of itself is read from its memory, which may hold anything.
 bool makes_sense(const PythonLayout& layout) {
   constexpr std::uint64_t kMostRuntime = std::uint64_t{1} << 24U;
   constexpr std::uint64_t kMost = std::uint64_t{1} << 16U;

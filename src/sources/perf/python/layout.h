@@ -18,6 +18,7 @@ enum class LineFormat : std::uint8_t {
   kLocations,  // from 3.11 on
 };
 
+// Offsets of one version, in bytes; kNone where it has no such field.
 struct PythonLayout {
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Each file is looked into once, whichever process has it.
+// Which processes run Python is told by what they map: an interpreter is a file with certain
+// symbols. Each file is looked into once, whichever process has it; a process is looked at again
+// only when its mappings have changed, for each of its samples asks.
 #include "sources/perf/python/python_frames.h"
 
 #include <algorithm>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Of the registers of an outer function only those that callees give back are true.
+// The interpreter's loop as it was when its thread was sampled. It keeps the frame that it runs in
+// a register or on its stack, where the compiler wanted it: all words are candidates. Of the
+// registers of an outer function only those that callees give back are true.
 #include "sources/perf/python/sampled_loop.h"
 
 namespace fathom::sources {

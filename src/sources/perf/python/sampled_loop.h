@@ -13,6 +13,7 @@
 
 namespace fathom::sources {
 
+// One run of the interpreter's loop on a sampled stack. Its words are read from the copy.
 struct SampledLoop {
   std::size_t index = 0;  // in the stack of C functions, 0 is the innermost
   symbols::Registers registers;
@@ -25,6 +26,7 @@ struct SampledLoop {
   [[nodiscard]] bool is_kept_for_caller(std::uint64_t value) const;
 };
 
+// A word, and where the loop had it.
 struct SampledWord {
   std::size_t place = 0;  // a register's number, or counted from the end of its part of the stack
   std::uint64_t value = 0;

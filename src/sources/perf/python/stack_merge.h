@@ -24,6 +24,7 @@ struct SampledStack {
   bool whole = false;  // no outer function is missing
 };
 
+// A frame of either kind.
 struct MergedFrame {
   std::size_t native = 0;  // an index of the C functions,
   CodePointer code;        // or, where this is set, a function of Python

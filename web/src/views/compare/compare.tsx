@@ -11,6 +11,7 @@ import { eventsNamed, samplesOf } from "../../logic/places";
 import { tableKeys, type Report, type ReportRow } from "../../logic/report";
 import { countRuns, pairOf, runsOf, toggledId, unknownIds, without } from "../../logic/sides";
 import { inSlices } from "../../logic/slices";
+import { counted } from "../../logic/units";
 import { Answered, Empty } from "../../shell/states";
 import { ofAnotherRecording } from "../../state/hash";
 import { recording, recordings } from "../../state/page";
@@ -191,9 +192,7 @@ function MoreRuns({ of, side, other }: { of: "before" | "after"; side: Recording
   const runs = countRuns(side);
   return (
     <details class="more-runs">
-      <summary>
-        {runs} {runs === 1 ? "run" : "runs"}
-      </summary>
+      <summary>{counted(runs, "run")}</summary>
       {free.map(({ id, name }) => (
         <label class="choice" key={id}>
           <input
@@ -266,6 +265,7 @@ function OnlyOne(): JSX.Element {
   );
 }
 
+// Which recordings are compared is in the address, like all that is chosen.
 export function Compare(): JSX.Element {
   const now = sides.value;
   if (!now) return <OnlyOne />;

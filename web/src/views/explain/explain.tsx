@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { api } from "../../api/client";
 import { escapeName } from "../../logic/escape";
-import { sqlText } from "../../logic/places";
+import { sqlText } from "../../logic/sql_text";
 import { Answered } from "../../shell/states";
 import { inFile } from "../../state/page";
 import { changeSetting, part, selection, setting } from "../../state/selection";

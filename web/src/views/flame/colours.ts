@@ -2,12 +2,10 @@
 // The fill of a box: its layer's colour, in a tint of its own so that neighbours differ.
 import { hexOf, mixed, rgbOf, spread } from "../../logic/colours";
 import type { FlameTree } from "../../logic/flame_tree";
-import { knownLayers, layerColour, series, type Shade } from "../../theme/layers";
-
-const known = new Set(knownLayers);
+import { hasColour, layerColour, series, type Shade } from "../../theme/layers";
 
 function hueOf(layer: string, shade: Shade): string {
-  if (known.has(layer)) return layerColour(layer, shade);
+  if (hasColour(layer)) return layerColour(layer, shade);
   // A module of sampled code has no layer: its name chooses a colour.
   const colours = series[shade];
   return layer === "" ? layerColour("cpu", shade) : colours[Math.floor(spread(layer) * colours.length)]!;

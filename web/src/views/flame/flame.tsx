@@ -6,7 +6,7 @@ import { escapeName } from "../../logic/escape";
 import { whyEmpty } from "../../logic/flame_empty";
 import { findMatches } from "../../logic/flame_search";
 import type { FlameTree } from "../../logic/flame_tree";
-import { humanPercent } from "../../logic/units";
+import { counted, humanPercent } from "../../logic/units";
 import { Answered, Empty } from "../../shell/states";
 import { inFile, recording, recordings } from "../../state/page";
 import { changeSetting, isLimited, part, selection } from "../../state/selection";
@@ -68,7 +68,7 @@ function Found({ tree }: { tree: FlameTree | null }): JSX.Element | null {
   if (!matches) return null;
   return (
     <>
-      {matches.functions} {matches.functions === 1 ? "function" : "functions"}, {humanPercent(100 * matches.share)}
+      {counted(matches.functions, "function")}, {humanPercent(100 * matches.share)}
     </>
   );
 }

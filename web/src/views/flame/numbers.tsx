@@ -7,7 +7,7 @@ import { isOfCalls } from "../../logic/flame_weights";
 import { functionSums, type FlameTree, type FunctionSum } from "../../logic/flame_tree";
 import { eventsNamed, samplesOf } from "../../logic/places";
 import type { TableData } from "../../logic/table";
-import { humanNumber, humanPercent, signedNumber, withThousands, type Measure } from "../../logic/units";
+import { counted, humanNumber, humanPercent, signedNumber, type Measure } from "../../logic/units";
 import { goToFunction } from "../parts/go";
 
 export function measureOfUnit(unit: string): Measure {
@@ -49,10 +49,7 @@ export function Card({ tree, node }: { tree: FlameTree; node: number }): JSX.Ele
       <span>
         self {humanNumber(self[node]!, measure)} ({share(self[node]!, tree.total)})
       </span>
-      <span>
-        {withThousands(calls[node]!)} {ofCalls(tree) ? "call" : "sample"}
-        {calls[node] === 1 ? "" : "s"}
-      </span>
+      <span>{counted(calls[node]!, ofCalls(tree) ? "call" : "sample")}</span>
     </>
   );
 }

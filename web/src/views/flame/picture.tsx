@@ -3,10 +3,12 @@
 import { useComputed } from "@preact/signals";
 import type { ComponentChildren, JSX, TargetedKeyboardEvent } from "preact";
 import { useMemo, useState } from "preact/hooks";
+import type { Pen } from "../../draw/pen";
 import { boxAt, boxesIn, frameOf, neighbour, type Layout } from "../../logic/flame_layout";
 import { nodeOfPath, pathOf } from "../../logic/flame_path";
 import type { FlameTree } from "../../logic/flame_tree";
 import type { TableData } from "../../logic/table";
+import { counted } from "../../logic/units";
 import { changeSetting, selection } from "../../state/selection";
 import { palette } from "../../theme/theme";
 import { Drawn, type Point } from "../parts/picture";
@@ -43,12 +45,31 @@ function useZoom(name: string | undefined): [string, (path: string) => void] {
   return name ? [kept, (path) => changeSetting(name, path || null, "push")] : own;
 }
 
-export function FlamePicture(props: FlameProps): JSX.Element {
-  const { title, tree, layout, fill, matched, upwards = false, card, onFunction, onPlace } = props;
-  // By names, so that they stay where they are when a recording that is being made grows.
+interface Hovered {
+  at: Point;
+  width: number;
+}
+
+interface FlameState {
+  zoom: number; // the node that has all of the width; -1: none
+  focused: number; // the node that keys move from; -1: none
+  shown: number; // the node whose card is seen; -1: none
+  hovered: Hovered | null;
+  draw: (pen: Pen, width: number) => void;
+  nodeAt: (at: Point, width: number) => number;
+  setZoom: (node: number) => void;
+  setFocused: (node: number) => void;
+  setHovered: (hovered: Hovered | null) => void;
+  zoomTo: (node: number) => void; // and out again where it is zoomed to already
+}
+
+// Zoom and focus are kept by names, so that they stay where they are when a recording that is being made grows: another
+// answer numbers its nodes anew.
+function useFlame(props: FlameProps): FlameState {
+  const { tree, layout, fill, matched, upwards = false } = props;
   const [zoomPath, setZoomPath] = useZoom(props.zoomName);
   const [focusPath, setFocusPath] = useState("");
-  const [hovered, setHovered] = useState<{ at: Point; width: number } | null>(null);
+  const [hovered, setHovered] = useState<Hovered | null>(null);
   const zoom = useMemo(() => nodeOfPath(tree, zoomPath), [tree, zoomPath]);
   const focused = useMemo(() => nodeOfPath(tree, focusPath), [tree, focusPath]);
   const setZoom = (node: number): void => setZoomPath(pathOf(tree, node));
@@ -59,8 +80,9 @@ export function FlamePicture(props: FlameProps): JSX.Element {
     [tree, fill, matched, focused, upwards, layout],
   );
   const boxes = (width: number) => boxesIn(layout, frameOf(layout, zoom), width);
+  // The same function for the same picture: another one is drawn again.
   const draw = useMemo(
-    () => (pen: Parameters<typeof paintFlame>[0], width: number) => paintFlame(pen, boxes(width), paint, colours),
+    () => (pen: Pen, width: number) => paintFlame(pen, boxes(width), paint, colours),
     [layout, zoom, paint, colours],
   );
   const nodeAt = (at: Point, width: number): number => {
@@ -68,55 +90,77 @@ export function FlamePicture(props: FlameProps): JSX.Element {
     return boxAt(boxes(width), at.x, upwards ? layout.levels - 1 - row : row)?.node ?? -1;
   };
   const zoomTo = (node: number): void => setZoom(node === zoom ? -1 : node);
-  const onKey = (event: TargetedKeyboardEvent<HTMLCanvasElement>): void => {
+  const pointed = hovered ? nodeAt(hovered.at, hovered.width) : -1;
+  const shown = pointed >= 0 ? pointed : focused;
+  return { zoom, focused, shown, hovered, draw, nodeAt, setZoom, setFocused, setHovered, zoomTo };
+}
+
+// Keys that mean nothing here go on to the page.
+function keysOf(props: FlameProps, flame: FlameState): (event: TargetedKeyboardEvent<HTMLCanvasElement>) => void {
+  const { tree, layout, upwards = false, onFunction, onPlace } = props;
+  const { focused } = flame;
+  return (event) => {
     const { key } = event;
-    if (isArrow(key)) setFocused(neighbour(layout, tree.nodes, focused, (upwards && MIRRORED[key]) || key));
-    else if (key === "Enter" && focused >= 0) zoomTo(focused);
-    else if (key === "Escape") setZoom(-1);
+    if (isArrow(key)) flame.setFocused(neighbour(layout, tree.nodes, focused, (upwards && MIRRORED[key]) || key));
+    else if (key === "Enter" && focused >= 0) flame.zoomTo(focused);
+    else if (key === "Escape") flame.setZoom(-1);
     else if (key === "s" && focused >= 0 && onFunction) onFunction(focused);
     else if (key === "t" && focused >= 0 && onPlace) onPlace(focused);
     else return;
     event.preventDefault();
     event.stopPropagation();
   };
-  const pointed = hovered ? nodeAt(hovered.at, hovered.width) : -1;
-  const shown = pointed >= 0 ? pointed : focused;
+}
+
+function Tools({ props, flame }: { props: FlameProps; flame: FlameState }): JSX.Element {
+  const { onFunction, onPlace } = props;
+  const { zoom, focused } = flame;
+  return (
+    <div class="tools">
+      {zoom >= 0 && (
+        <button type="button" class="zoom-out" onClick={() => flame.setZoom(-1)}>
+          Show all
+        </button>
+      )}
+      {focused >= 0 && onFunction && (
+        <button type="button" title="Key s" onClick={() => onFunction(focused)}>
+          Callers and callees
+        </button>
+      )}
+      {focused >= 0 && onPlace && (
+        <button type="button" title="Key t" onClick={() => onPlace(focused)}>
+          Show in the timeline
+        </button>
+      )}
+    </div>
+  );
+}
+
+export function FlamePicture(props: FlameProps): JSX.Element {
+  const { title, tree, layout, card, onFunction, onPlace } = props;
+  const flame = useFlame(props);
+  const onKey = keysOf(props, flame);
+  const { shown, hovered, nodeAt } = flame;
   return (
     <div class="flame-picture">
       <Drawn
         title={title}
-        label={`${title}: ${tree.nodes.parent.length} boxes in ${layout.levels} levels. Arrows walk, Enter zooms, Escape shows all${onFunction ? ", s shows callers and callees" : ""}${onPlace ? ", t leads to the timeline" : ""}.`}
+        label={`${title}: ${counted(tree.nodes.parent.length, "box", "boxes")} in ${counted(layout.levels, "level")}. Arrows walk, Enter zooms, Escape shows all${onFunction ? ", s shows callers and callees" : ""}${onPlace ? ", t leads to the timeline" : ""}.`}
         height={Math.max(layout.levels, 1) * ROW}
-        draw={draw}
+        draw={flame.draw}
         table={props.table ?? (() => flameTable(tree))}
         onPoint={(at, width) => {
-          setHovered(at && nodeAt(at, width) >= 0 ? { at, width } : null);
+          flame.setHovered(at && nodeAt(at, width) >= 0 ? { at, width } : null);
         }}
         onPick={(at, width) => {
           const node = nodeAt(at, width);
           if (node < 0) return;
-          setFocused(node);
-          zoomTo(node);
+          flame.setFocused(node);
+          flame.zoomTo(node);
         }}
         onKey={onKey}
       />
-      <div class="tools">
-        {zoom >= 0 && (
-          <button type="button" class="zoom-out" onClick={() => setZoom(-1)}>
-            Show all
-          </button>
-        )}
-        {focused >= 0 && onFunction && (
-          <button type="button" title="Key s" onClick={() => onFunction(focused)}>
-            Callers and callees
-          </button>
-        )}
-        {focused >= 0 && onPlace && (
-          <button type="button" title="Key t" onClick={() => onPlace(focused)}>
-            Show in the timeline
-          </button>
-        )}
-      </div>
+      <Tools props={props} flame={flame} />
       <div
         class={hovered ? "card floating" : "card"}
         aria-live="polite"

@@ -43,6 +43,7 @@ function Both({ tree, of }: { tree: FlameTree; of: FunctionKey }): JSX.Element {
   );
 }
 
+// One function in the middle, its callers above and its callees below: both are made of the tree that is there.
 export function Sandwich({ tree }: { tree: FlameTree }): JSX.Element {
   const { table, sums } = useMemo(() => functionTable(tree), [tree]);
   const of = functionIn(tree, chosenFunction.value) ?? sums[0]?.key; // the heaviest, until another is chosen

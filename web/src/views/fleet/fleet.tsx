@@ -6,7 +6,7 @@ import { api } from "../../api/client";
 import { agentRows, agentsTable, type AgentAnswer } from "../../logic/agents";
 import { kindSums, rowsPerSecond, type Arrivals } from "../../logic/fleet";
 import type { TableData } from "../../logic/table";
-import { withThousands } from "../../logic/units";
+import { counted, withThousands } from "../../logic/units";
 import { Answered, Empty } from "../../shell/states";
 import { recordings } from "../../state/page";
 import { changeSetting, select, setting } from "../../state/selection";
@@ -115,7 +115,7 @@ function Agents({ live }: { live: Live }): JSX.Element {
         return (
           <>
             <DataTable title="Agents" table={agentsTable(rows, now)} />
-            {answer.left_out > 0 && <p class="note">{withThousands(answer.left_out)} more are not shown</p>}
+            {answer.left_out > 0 && <p class="note">{withThousands(answer.left_out)} more not shown</p>}
           </>
         );
       }}
@@ -131,7 +131,7 @@ function Arriving({ live }: { live: Live }): JSX.Element {
       <h2>What arrives, in the last five minutes</h2>
       <p class="note" role="status">
         {live.open ? "connected" : "not connected; trying again"}
-        {live.missed > 0 && `; ${withThousands(live.missed)} seconds were missed`}
+        {live.missed > 0 && `; missed: ${counted(live.missed, "second")}`}
       </p>
       <Sparkline name="rows a second" values={rowsPerSecond(live.seconds, now, 300)} measure="count" />
       {live.seconds.length === 0 ? (

@@ -13,7 +13,8 @@ import { shade } from "../../theme/theme";
 import { goToPlace, goToRange } from "../parts/go";
 import { useReport } from "../parts/report_answer";
 import { ReportTable } from "../parts/report_tables";
-import { SplitBar, type Share } from "../parts/split_bar";
+import { SplitBar } from "../parts/split_bar";
+import type { Share } from "../parts/split_bar_picture";
 
 const GPUS = "gpus_from_the_first_to_the_last_thing_that_each_did";
 const CAUSES = "what_the_host_did_while_a_gpu_was_idle";

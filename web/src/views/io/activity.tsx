@@ -6,7 +6,7 @@ import { api, type HeatmapWish } from "../../api/client";
 import type { HeatmapAnswer } from "../../api/types";
 import { mostOf } from "../../logic/bins";
 import { binRange, heatCells, placeOfRow } from "../../logic/heat";
-import { withThousands } from "../../logic/units";
+import { counted } from "../../logic/units";
 import { Answered, Empty } from "../../shell/states";
 import { inFile } from "../../state/page";
 import { part, setting } from "../../state/selection";
@@ -52,7 +52,7 @@ function Map({ heat }: { heat: Heat }): JSX.Element {
           void goToCell(binRange(from, heat.bin_ns, column), rows.value, heat.rows[row]!.id);
         }}
       />
-      {(heat.left_out ?? 0) > 0 && <p class="note">{withThousands(heat.left_out!)} rows with less are not shown.</p>}
+      {(heat.left_out ?? 0) > 0 && <p class="note">{counted(heat.left_out!, "row")} with less not shown.</p>}
     </>
   );
 }

@@ -7,7 +7,7 @@ import type { OffsetsAnswer } from "../../api/types";
 import { mostOf } from "../../logic/bins";
 import { escapeName } from "../../logic/escape";
 import { binRange, heatCells, placeOfRow } from "../../logic/heat";
-import { humanBytes, withThousands } from "../../logic/units";
+import { counted, humanBytes } from "../../logic/units";
 import { Answered } from "../../shell/states";
 import { inFile } from "../../state/page";
 import { changeSetting, part, setting } from "../../state/selection";
@@ -76,7 +76,7 @@ function OfFile({ file }: { file: string }): JSX.Element {
             <Direction title="Read, by place in the file" cells={answer.read} answer={answer} />
             <Direction title="Written, by place in the file" cells={answer.write} answer={answer} />
             {(answer.without_place ?? 0) > 0 && (
-              <p class="note">{withThousands(answer.without_place!)} calls moved bytes at an unknown place.</p>
+              <p class="note">{counted(answer.without_place!, "call")} moved bytes at an unknown place.</p>
             )}
           </>
         )}

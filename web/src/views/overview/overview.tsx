@@ -50,6 +50,7 @@ function AdviceOfAll(): JSX.Element {
   );
 }
 
+// In the order of a first look: where the time went, what to do about it, then what there is to look up.
 function Body({ report, time }: { report: Report; time: Asked<Report | null> }): JSX.Element {
   return (
     <>

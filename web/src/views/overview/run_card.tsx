@@ -4,7 +4,7 @@ import type { ComponentChildren, JSX } from "preact";
 import type { Recording } from "../../api/types";
 import { escapeName } from "../../logic/escape";
 import { lossesOf } from "../../logic/losses";
-import { humanNs } from "../../logic/units";
+import { counted, humanNs } from "../../logic/units";
 import { EventCount } from "../../shell/event_count";
 import { Clamped } from "../parts/clamped";
 
@@ -50,7 +50,7 @@ export function RunCard({ recording }: { recording: Recording }): JSX.Element {
       </dl>
       {missing.length > 0 && (
         <details>
-          <summary>{missing.length} layers recorded nothing</summary>
+          <summary>{counted(missing.length, "layer")} recorded nothing</summary>
           <ul>
             {missing.map((layer) => (
               <li key={layer.name}>

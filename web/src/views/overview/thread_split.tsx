@@ -5,7 +5,7 @@ import { useMemo } from "preact/hooks";
 import { escapeName } from "../../logic/escape";
 import { rowsOf, type Report } from "../../logic/report";
 import { longestThreads, type ThreadRow } from "../../logic/thread_rows";
-import { humanNs, humanPercent } from "../../logic/units";
+import { counted, humanNs, humanPercent } from "../../logic/units";
 import { Answered } from "../../shell/states";
 import { select } from "../../state/selection";
 import { shade } from "../../theme/theme";
@@ -78,7 +78,7 @@ function Rows({ report }: { report: Report }): JSX.Element | null {
         <p class="note">fathom run --layers +cpu tells when threads ran and when they waited.</p>
       )}
       <details>
-        <summary>All {all} threads</summary>
+        <summary>All {counted(all, "thread")}</summary>
         <ReportTable
           report={report}
           of="threads"

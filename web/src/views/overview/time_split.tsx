@@ -10,7 +10,8 @@ import { select } from "../../state/selection";
 import { layerColour, series, type Shade } from "../../theme/layers";
 import { shade } from "../../theme/theme";
 import { goToFlame } from "../parts/go";
-import { SplitBar, type Share } from "../parts/split_bar";
+import { SplitBar } from "../parts/split_bar";
+import type { Share } from "../parts/split_bar_picture";
 
 export function layerShares(report: Report, how: Shade): Share[] {
   const rows = rowsOf(report, "time_by_layer").filter((row) => Number(row["share"]) > 0);

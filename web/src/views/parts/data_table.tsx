@@ -17,7 +17,7 @@ import {
   type Order,
   type TableData,
 } from "../../logic/table";
-import { withThousands } from "../../logic/units";
+import { counted, withThousands } from "../../logic/units";
 import { inSlices } from "../../logic/slices";
 import { searchText } from "../../state/search";
 import { changeSetting, selection } from "../../state/selection";
@@ -110,6 +110,7 @@ interface RowProps {
   title: string | undefined;
 }
 
+// A row that leads somewhere can be reached and used by keys alone.
 function Row({ table, at, place, numeric, onRow, title }: RowProps): JSX.Element {
   const cells = table.rows[at]!;
   const leads = onRow && {
@@ -170,15 +171,53 @@ function useMatches(table: TableData, ordered: readonly number[]): Matches {
     : { rows: ordered, isSearched: false };
 }
 
+interface GridProps {
+  shown: DataTableProps;
+  rows: readonly number[]; // places in the table, in the order that is shown
+  from: number; // the first of them that is near the screen
+  end: number;
+  room: number; // pixels
+}
+
+// Rows beyond the screen are two empty ones, as high as those would be.
+function Grid({ shown, rows, from, end, room }: GridProps): JSX.Element {
+  const { table, onRow, rowTitle } = shown;
+  const [order, setOrder] = useOrder(shown);
+  const numeric = useMemo(() => table.columns.map((_, column) => isNumeric(table, column)), [table]);
+  const columns = useMemo(() => widths(table), [table]);
+  return (
+    <table aria-rowcount={rows.length + 1} style={{ minWidth: `${pixelsOf(columns.cut)}px` }}>
+      <colgroup>
+        {pixels(columns, room).map((width, column) => (
+          <col key={column} {...(width ? { style: { width } } : {})} />
+        ))}
+      </colgroup>
+      <thead>
+        <Heading
+          table={table}
+          numeric={numeric}
+          order={order}
+          onOrder={(column) => setOrder(nextOrder(order, column, numeric[column]!))}
+        />
+      </thead>
+      <tbody>
+        <Spacer rows={from} />
+        {rows.slice(from, end).map((at, i) => (
+          <Row key={at} table={table} at={at} place={from + i + 1} numeric={numeric} onRow={onRow} title={rowTitle} />
+        ))}
+        <Spacer rows={rows.length - end} />
+      </tbody>
+    </table>
+  );
+}
+
 export function DataTable(props: DataTableProps): JSX.Element {
-  const { title, table, onRow, rowTitle, visible = MOST_VISIBLE } = props;
-  const [order, setOrder] = useOrder(props);
+  const { title, table, visible = MOST_VISIBLE } = props;
+  const [order] = useOrder(props);
   const [scrolled, setScrolled] = useState(0);
   const [holder, size] = useSize<HTMLDivElement>();
   const ordered = useMemo(() => orderedRows(table.rows, order), [table, order]);
   const { rows, isSearched } = useMatches(table, ordered);
-  const numeric = useMemo(() => table.columns.map((_, column) => isNumeric(table, column)), [table]);
-  const columns = useMemo(() => widths(table), [table]);
   const { first, end } = visibleRows(scrolled, Math.max(size.value.height, 200), ROW_HEIGHT, rows.length);
   // With a bar to scroll sideways below the rows, the box is that much higher by itself.
   const maxHeight = `${(Math.min(rows.length, visible) + 1) * ROW_HEIGHT + 18}px`;
@@ -197,40 +236,11 @@ export function DataTable(props: DataTableProps): JSX.Element {
         style={{ maxHeight }}
         onScroll={(event) => setScrolled(event.currentTarget.scrollTop)}
       >
-        <table aria-rowcount={rows.length + 1} style={{ minWidth: `${pixelsOf(columns.cut)}px` }}>
-          <colgroup>
-            {pixels(columns, size.value.width).map((width, column) => (
-              <col key={column} {...(width ? { style: { width } } : {})} />
-            ))}
-          </colgroup>
-          <thead>
-            <Heading
-              table={table}
-              numeric={numeric}
-              order={order}
-              onOrder={(column) => setOrder(nextOrder(order, column, numeric[column]!))}
-            />
-          </thead>
-          <tbody>
-            <Spacer rows={first} />
-            {rows.slice(first, end).map((at, i) => (
-              <Row
-                key={at}
-                table={table}
-                at={at}
-                place={first + i + 1}
-                numeric={numeric}
-                onRow={onRow}
-                title={rowTitle}
-              />
-            ))}
-            <Spacer rows={rows.length - end} />
-          </tbody>
-        </table>
+        <Grid shown={props} rows={rows} from={first} end={end} room={size.value.width} />
       </div>
       {isSearched && (
         <p class="note" role="status">
-          {withThousands(rows.length)} of {withThousands(ordered.length)} rows match the search.
+          The search matches {withThousands(rows.length)} of {counted(ordered.length, "row")}.
         </p>
       )}
       {table.note && <p class="note">{table.note}</p>}

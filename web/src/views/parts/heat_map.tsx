@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Cells by row and time. The cells are painted as pixels of a small picture that is then stretched,
 // so that a hundred thousand of them cost as much as one.
-import type { JSX, TargetedKeyboardEvent } from "preact";
-import { useSignalEffect, useSignal } from "@preact/signals";
+import type { JSX, RefObject, TargetedKeyboardEvent } from "preact";
+import { useSignalEffect, useSignal, type Signal } from "@preact/signals";
 import { useMemo, useRef, useState } from "preact/hooks";
-import { placeIn, sharpContext, useSize } from "../../draw/canvas";
+import { placeIn, sharpContext, useSize, type Size } from "../../draw/canvas";
 import { CanvasPen, type Pen } from "../../draw/pen";
 import { cellAt, shadeOf } from "../../logic/bins";
 import { heatColours, hexOf, rgbOf, type Rgb } from "../../logic/colours";
 import { escapeName } from "../../logic/escape";
 import { pixelsOf, SHADES, type HeatCells } from "../../logic/heat";
 import type { TableData } from "../../logic/table";
-import { humanNs, humanNumber, type Measure } from "../../logic/units";
+import { counted, humanNs, humanNumber, type Measure } from "../../logic/units";
 import { palette, shade, type Palette } from "../../theme/theme";
 import { marks, moment, xOf } from "../../timeline/camera";
 import { SaveBar } from "./save_bar";
@@ -147,31 +147,36 @@ function CellCard({ props, cell }: { props: HeatMapProps; cell: Cell }): JSX.Ele
   );
 }
 
-export function HeatMap(props: HeatMapProps): JSX.Element {
-  const { title, heat, rowHeight, onCell, leadsTo } = props;
-  const [holder, size] = useSize<HTMLDivElement>();
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const [focused, setFocused] = useState<Cell | null>(null);
-  const [hovered, setHovered] = useState<Cell | null>(null);
+// The same object for the same picture: another one is drawn again.
+function usePlan(props: HeatMapProps, focused: Cell | null): Plan {
+  const { heat, rowHeight } = props;
   const theme = palette.value;
   const height = Math.max(heat.rows * (rowHeight ?? Math.min(18, Math.max(3, 400 / Math.max(heat.rows, 1)))), 18);
   const colours = useMemo(() => heatColours(SHADES, rgbOf(theme.raised), shade.value === "dark"), [theme]);
-  const plan = useMemo<Plan>(
+  return useMemo<Plan>(
     () => ({ props, colours, theme, focused, height }),
     [props.heat, props.logarithmic, colours, theme, focused, height],
   );
+}
+
+// Draws when the plan is another one or the place has another size, and at no other time: the plan is a signal here, so
+// that both come by one effect.
+function usePainted(canvas: RefObject<HTMLCanvasElement | null>, size: Signal<Size>, plan: Plan): void {
   const wish = useSignal(plan);
   if (wish.peek() !== plan) wish.value = plan;
   useSignalEffect(() => {
     const { width } = size.value;
     if (canvas.current && width > 0) drawPixels(canvas.current, width, wish.value);
   });
-  const width = size.value.width;
-  const cellOf = (event: { clientX: number; clientY: number }): Cell | undefined => {
-    const { x, y } = placeIn(canvas.current!, event);
-    return cellAt(x - GUTTER, y, { width: width - GUTTER, height, columns: heat.columns, rows: heat.rows });
-  };
-  const onKey = (event: TargetedKeyboardEvent<HTMLCanvasElement>): void => {
+}
+
+// Keys that mean nothing here go on to the page.
+function keysOf(
+  { heat, onCell }: HeatMapProps,
+  focused: Cell | null,
+  setFocused: (cell: Cell) => void,
+): (event: TargetedKeyboardEvent<HTMLCanvasElement>) => void {
+  return (event) => {
     const next = moved(focused, event.key, heat);
     if (next) setFocused(next);
     else if (event.key === "Enter" && focused) onCell(focused);
@@ -179,6 +184,23 @@ export function HeatMap(props: HeatMapProps): JSX.Element {
     event.preventDefault();
     event.stopPropagation();
   };
+}
+
+export function HeatMap(props: HeatMapProps): JSX.Element {
+  const { title, heat, onCell, leadsTo } = props;
+  const [holder, size] = useSize<HTMLDivElement>();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [focused, setFocused] = useState<Cell | null>(null);
+  const [hovered, setHovered] = useState<Cell | null>(null);
+  const plan = usePlan(props, focused);
+  usePainted(canvas, size, plan);
+  const { height } = plan;
+  const width = size.value.width;
+  const cellOf = (event: { clientX: number; clientY: number }): Cell | undefined => {
+    const { x, y } = placeIn(canvas.current!, event);
+    return cellAt(x - GUTTER, y, { width: width - GUTTER, height, columns: heat.columns, rows: heat.rows });
+  };
+  const onKey = keysOf(props, focused, setFocused);
   const shown = hovered ?? focused;
   const drawAll = (pen: Pen): void => {
     drawBoxes(pen, width, plan);
@@ -200,7 +222,7 @@ export function HeatMap(props: HeatMapProps): JSX.Element {
           ref={canvas}
           role="application"
           tabIndex={0}
-          aria-label={`${title}: ${heat.rows} rows over time. Arrows walk, Enter ${leadsTo}.`}
+          aria-label={`${title}: ${counted(heat.rows, "row")} over time. Arrows walk, Enter ${leadsTo}.`}
           style={{ width: `${width}px`, height: `${height + AXIS}px` }}
           onPointerMove={(event) => setHovered(cellOf(event) ?? null)}
           onPointerLeave={() => setHovered(null)}

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Pen } from "../../draw/pen";
 import { powerBars, type Bar } from "../../logic/bins";
-import { humanCount, humanNumber, withThousands, type Measure } from "../../logic/units";
+import { counted, humanCount, humanNumber, type Measure } from "../../logic/units";
 import { palette, shade } from "../../theme/theme";
 import { series } from "../../theme/layers";
 import { Empty } from "../../shell/states";
@@ -55,7 +55,7 @@ export function Histogram({ title, rows, measure }: HistogramProps): JSX.Element
   return (
     <Drawn
       title={title}
-      label={`${title}: ${withThousands(calls)} calls from ${range}, in powers of two`}
+      label={`${title}: ${counted(calls, "call")} from ${range}, in powers of two`}
       height={HEIGHT}
       draw={draw}
       table={() => ({

@@ -27,6 +27,7 @@ export interface DrawnProps {
   id?: string;
 }
 
+// The effect reads only signals, so a render that changes nothing of the picture draws nothing.
 export function Drawn(props: DrawnProps): JSX.Element {
   const { title, label, height, draw, table, onPoint, onPick, onKey, id } = props;
   const [holder, size] = useSize<HTMLDivElement>();

@@ -4,14 +4,7 @@ import type { JSX } from "preact";
 import { escapeName } from "../../logic/escape";
 import { humanNs, humanPercent } from "../../logic/units";
 import { SaveBar } from "./save_bar";
-import { sharesPicture, sharesTable } from "./split_bar_picture";
-
-export interface Share {
-  name: string;
-  time: number;
-  share: number; // percent
-  colour: string;
-}
+import { sharesPicture, sharesTable, type Share } from "./split_bar_picture";
 
 interface SplitBarProps {
   title: string;

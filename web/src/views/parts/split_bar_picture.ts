@@ -6,7 +6,13 @@ import type { TableData } from "../../logic/table";
 import { humanNs, humanPercent } from "../../logic/units";
 import { palette } from "../../theme/theme";
 import type { Picture } from "./save_bar";
-import type { Share } from "./split_bar";
+
+export interface Share {
+  name: string;
+  time: number;
+  share: number; // percent
+  colour: string;
+}
 
 const WIDTH = 1000;
 const BAR = 24;

@@ -7,7 +7,7 @@ import { useSize } from "../../draw/canvas";
 import { ticksOf, type Tick } from "../../logic/axis";
 import { boundsOf, type CounterPicture } from "../../logic/counters";
 import { escapeName } from "../../logic/escape";
-import { humanNs, humanNumber } from "../../logic/units";
+import { counted, humanNs, humanNumber } from "../../logic/units";
 import { select } from "../../state/selection";
 import { series as seriesColours } from "../../theme/layers";
 import { palette, shade } from "../../theme/theme";
@@ -92,6 +92,8 @@ function useNear(holder: RefObject<HTMLElement | null>): boolean {
   return near;
 }
 
+// uPlot draws into an element that is its own: it is made anew where what it was made of changes, and destroyed with
+// the component.
 export function Plot({ picture, seen }: { picture: CounterPicture; seen: Camera }): JSX.Element {
   const [holder, size] = useSize<HTMLDivElement>();
   const plot = useRef<uPlot | null>(null);
@@ -121,7 +123,7 @@ export function Plot({ picture, seen }: { picture: CounterPicture; seen: Camera 
         />
       </figcaption>
       <div ref={holder} class="uplot-holder" role="img" aria-label={`${escapeName(picture.title)} over time`} />
-      {left > 0 && <p class="note">{left} more lines are in the CSV.</p>}
+      {left > 0 && <p class="note">{counted(left, "more line")} in the CSV.</p>}
     </figure>
   );
 }

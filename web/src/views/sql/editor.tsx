@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Where SQL is written. Names are completed: Ctrl+Space or typing opens the list, arrows choose, Tab
 // or Enter takes. Ctrl+Enter runs.
-import type { JSX, TargetedKeyboardEvent } from "preact";
+import type { JSX, RefObject, TargetedKeyboardEvent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { complete, type Choice, type Completion, type SchemaView } from "../../logic/sql_complete";
 import { escapeName } from "../../logic/escape";
@@ -44,8 +44,17 @@ function written(choice: Choice): string {
   return `"${choice.text.replaceAll('"', '""')}"`;
 }
 
-export function Editor({ schema }: { schema: readonly SchemaView[] }): JSX.Element {
-  const field = useRef<HTMLTextAreaElement>(null);
+interface CompletionList {
+  choices: readonly Choice[];
+  chosen: number;
+  suggest: (always: boolean) => void; // always: also where nothing of a name is written yet
+  take: (choice: Choice) => void;
+  close: () => void;
+  onKey: (event: TargetedKeyboardEvent<HTMLTextAreaElement>) => boolean; // false: no key of the list's
+}
+
+// The list of names that fit where the cursor is in `field`.
+function useCompletions(field: RefObject<HTMLTextAreaElement | null>, schema: readonly SchemaView[]): CompletionList {
   const [open, setOpen] = useState<Completion>(NOTHING);
   const [chosen, setChosen] = useState(0);
   const suggest = (always: boolean): void => {
@@ -68,7 +77,7 @@ export function Editor({ schema }: { schema: readonly SchemaView[] }): JSX.Eleme
     const cursor = open.from + text.length;
     requestAnimationFrame(() => area.setSelectionRange(cursor, cursor));
   };
-  const onListKey = (event: TargetedKeyboardEvent<HTMLTextAreaElement>): boolean => {
+  const onKey = (event: TargetedKeyboardEvent<HTMLTextAreaElement>): boolean => {
     const count = open.choices.length;
     if (count === 0) return false;
     if (event.key === "ArrowDown") setChosen((chosen + 1) % count);
@@ -78,16 +87,22 @@ export function Editor({ schema }: { schema: readonly SchemaView[] }): JSX.Eleme
     else return false;
     return true;
   };
+  return { choices: open.choices, chosen, suggest, take, close: () => setOpen(NOTHING), onKey };
+}
+
+export function Editor({ schema }: { schema: readonly SchemaView[] }): JSX.Element {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const list = useCompletions(field, schema);
   const onKey = (event: TargetedKeyboardEvent<HTMLTextAreaElement>): void => {
     const control = event.ctrlKey || event.metaKey;
     if (control && event.key === "Enter") {
-      setOpen(NOTHING);
+      list.close();
       run(draft.value);
-    } else if (control && event.key === " ") suggest(true);
-    else if (control || !onListKey(event)) return;
+    } else if (control && event.key === " ") list.suggest(true);
+    else if (control || !list.onKey(event)) return;
     event.preventDefault();
   };
-  const listed = open.choices.length > 0;
+  const listed = list.choices.length > 0;
   return (
     <div class="editor">
       <textarea
@@ -97,18 +112,18 @@ export function Editor({ schema }: { schema: readonly SchemaView[] }): JSX.Eleme
         aria-label="SQL"
         aria-autocomplete="list"
         aria-controls={listed ? "completions" : undefined}
-        aria-activedescendant={listed ? `completion-${chosen}` : undefined}
+        aria-activedescendant={listed ? `completion-${list.chosen}` : undefined}
         spellcheck={false}
         autocomplete="off"
         placeholder="SELECT … FROM events   (Ctrl+Enter runs, Ctrl+Space completes)"
         onInput={(event) => {
           draft.value = event.currentTarget.value;
-          suggest(false);
+          list.suggest(false);
         }}
-        onBlur={() => setOpen(NOTHING)}
+        onBlur={list.close}
         onKeyDown={onKey}
       />
-      {listed && <List choices={open.choices} chosen={chosen} onTake={take} />}
+      {listed && <List choices={list.choices} chosen={list.chosen} onTake={list.take} />}
     </div>
   );
 }

@@ -6,7 +6,7 @@ import type { QueryAnswer } from "../../api/types";
 import { chartOf } from "../../logic/chart";
 import { placeOfRows, resultTable } from "../../logic/sql_result";
 import type { TableData } from "../../logic/table";
-import { humanNs, withThousands } from "../../logic/units";
+import { counted, humanNs } from "../../logic/units";
 import { Empty } from "../../shell/states";
 import { setting } from "../../state/selection";
 import { Switch } from "../parts/choice";
@@ -35,7 +35,7 @@ export function Result({ answer }: { answer: QueryAnswer }): JSX.Element {
   return (
     <>
       <p class="note" role="status">
-        {withThousands(rows)} {rows === 1 ? "row" : "rows"} in {humanNs(answer.elapsed_ns)}
+        {counted(rows, "row")} in {humanNs(answer.elapsed_ns)}
         {answer.truncated && "; there are more: LIMIT and OFFSET lead to others, fathom sql writes all of them"}
         <Switch name="sql.exact" label="exact numbers" />
         {chart && <Switch name="sql.nochart" label="no chart" />}

@@ -6,7 +6,7 @@ import type { Pen } from "../../draw/pen";
 import { boundsOfValues, ticksOf, type Tick } from "../../logic/axis";
 import { pieces, thinned, valuesOf, type Chart } from "../../logic/chart";
 import { cellText, type TableData } from "../../logic/table";
-import { humanNumber } from "../../logic/units";
+import { counted, humanNumber } from "../../logic/units";
 import { series } from "../../theme/layers";
 import { palette, shade, type Palette } from "../../theme/theme";
 import { Drawn } from "../parts/picture";
@@ -90,6 +90,7 @@ function drawBars(pen: Pen, width: number, table: TableData, chart: Chart, theme
   });
 }
 
+// Only where a column of numbers stands beside one to draw it by.
 export function ResultChart({ table, chart }: { table: TableData; chart: Chart }): JSX.Element {
   const theme = palette.value;
   const draw = useMemo(() => {
@@ -100,7 +101,7 @@ export function ResultChart({ table, chart }: { table: TableData; chart: Chart }
   return (
     <Drawn
       title="Chart"
-      label={`${drawn} by ${table.columns[chart.x]!.name}, ${table.rows.length} values`}
+      label={`${drawn} by ${table.columns[chart.x]!.name}, ${counted(table.rows.length, "value")}`}
       height={chart.kind === "line" ? HEIGHT : table.rows.length * BAR}
       draw={draw}
     />

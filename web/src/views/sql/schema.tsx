@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { SchemaView } from "../../api/types";
 import { escapeName } from "../../logic/escape";
+import { counted } from "../../logic/units";
 import { draft } from "./state";
 
 // Columns become part of the document when somebody opens the view: all of them would be a thousand rows.
@@ -12,7 +13,7 @@ function View({ view, columns }: SchemaView): JSX.Element {
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        {escapeName(view)} <span class="faint">{columns.length} columns</span>
+        {escapeName(view)} <span class="faint">{counted(columns.length, "column")}</span>
       </summary>
       <dl>
         {(open ? columns : []).map(({ name, type, help }) => (

@@ -17,6 +17,7 @@
 
 namespace fathom::sources::testing {
 
+// Bytes at addresses; what was not put cannot be read.
 class FakeMemory final : public ForeignMemory {
  public:
   bool read(std::uint64_t address, std::span<std::byte> to) override {
@@ -44,6 +45,7 @@ class FakeMemory final : public ForeignMemory {
   std::map<std::uint64_t, std::byte> bytes_;
 };
 
+// Owns its memory, which its reader reads as it would another process's.
 class FakePython {
  public:
   static constexpr std::uint64_t kCodeType = 0x1000;
