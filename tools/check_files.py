@@ -37,7 +37,6 @@ NAMED_FILE = re.compile(r"`([\w][\w./*-]*\.(?:cc|c|h|hpp|sql|py|ts|tsx|sh|ld|map
 OF_OTHERS = re.compile(r"(linux/.*|Python\.h)$")
 
 
-
 def own_files() -> Iterator[Path]:
     """The repository's own files, new ones too."""
     command = ["git", "-C", str(ROOT), "ls-files", "-co", "--exclude-standard", "-z"]
