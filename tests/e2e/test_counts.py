@@ -58,7 +58,7 @@ def test_what_cannot_be_counted_is_said(box: Box) -> None:
     """Recorded without the event, with the reason; a name that nobody knows ends it before the program runs."""
     counted(box, "page-faults,context-switches:u")
     reason = str(box.value("SELECT reason FROM layers WHERE layer = 'cpu'"))
-    check_true(f"reason {reason}", "--count context-switches:u: it happens in the kernel" in reason)
+    check_true(f"reason {reason}", "--count context-switches:u: this event occurs only in the kernel" in reason)
     check("what was counted", [("page-faults",)], box.rows("SELECT DISTINCT name FROM counters WHERE layer = 'cpu'"))
     for option in ("--count", "--region-events"):
         process = box.start(box.kit.fathom, "run", "--layers", "+cpu", option, "page-fautls", "--", "touch", "made")
