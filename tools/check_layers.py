@@ -42,7 +42,7 @@ MAY_INCLUDE: Dict[str, Set[str]] = {
     "analysis/canvas": {"analysis", "trace", "sql", "base"},
     "render": {"analysis", "base"},
     "convert": {"session", "analysis", "render", "trace", "sql", "wire", "base"},
-    "capi": {"fleet", "sources", "analysis", "render", "trace", "sql", "base"},
+    "capi": {"convert", "fleet", "sources", "analysis", "render", "trace", "sql", "base"},
     "fleet": {"analysis", "render", "base"},
     "fleet/http": {"base"},
     "fleet/redis": {"fleet", "render", "base"},

@@ -72,12 +72,14 @@ std::string sentence(const std::string& event, const Error& error) {
 
 TreeCounters TreeCounters::open(pid_t process, const std::vector<perf::Event>& events) {
   TreeCounters made(attr_of_lives());
+  Status added = made.keep_apart(process);
   for (const int cpu : online_cpus()) {
-    if (const Status added = made.add_cpu(process, cpu); !added) {
-      for (const perf::Event& event : events)
-        made.refused_.push_back(sentence(event.name, added.error()));
-      return made;
-    }
+    if (added) added = made.add_cpu(process, cpu);
+  }
+  if (!added) {
+    for (const perf::Event& event : events)
+      made.refused_.push_back(sentence(event.name, added.error()));
+    return made;
   }
   for (const perf::Event& event : events) {
     const Result<bool> user_only = made.add_event(process, event);
@@ -86,6 +88,19 @@ TreeCounters TreeCounters::open(pid_t process, const std::vector<perf::Event>& e
       made.refused_.push_back(event.name + " without what happens in the kernel");
   }
   return made;
+}
+
+// Where a thread makes room for one with the same counters, the kernel leaves them on the CPU and
+// swaps their values, pair by pair (inherit_stat). The pairs are those of two lists: in the
+// program's counters stand as they were opened, in its heirs' by CPU and kind, so that values would
+// go astray. Among heirs the lists are alike. A counter that nobody inherits is what keeps the
+// program's apart.
+Status TreeCounters::keep_apart(pid_t process) {
+  perf_event_attr attr = attr_of_lives();
+  attr.inherit = 0;
+  attr.task = 0;
+  FATHOM_ASSIGN(apart_, perf::open_event(attr, {.pid = process}));
+  return {};
 }
 
 Status TreeCounters::add_cpu(pid_t process, int cpu) {
