@@ -395,45 +395,53 @@ FATHOM_HOT bool begins(Original& original) {
 // Every step below is compiled away where the Spec does not ask for it. Their order matters: other
 // threads open, close and move descriptors meanwhile, and whatever lies between the two readings of
 // the clock counts as time of the call.
+//
+// 1. The original first: also a call that is not recorded needs it.
+// 2. A level of depth, before anything of ours that may take long or make records of its own
+//    (names of descriptors): a signal handler that comes from here on is inside this call.
+// 3. What the descriptor means. Its word says whether there is a position, so it comes before the
+//    position; that may find out that there is none, so it comes before the name of what is no
+//    file.
+// 4. Closing takes the name away, so it is taken first.
+// 5. What the call does to descriptors begins before it: once the kernel has closed one, another
+//    thread may get the same number, and what that means must not be wiped out.
+// 6. The call itself. It is noted once the clock was read, for readers of a process that dies in
+//    it; the level ends at once, so that nothing of ours below counts as inside it.
+// 7. Whether it worked, which the steps below ask for. errno is the program's still: nothing of
+//    ours has written it.
+// 8. Arguments and the result. Pieces are read only of a call that worked: the kernel has read
+//    them before us then, and a bad pointer was its to refuse.
+// 9. Files: the descriptor's, unless it means something else by now; then what paths name, for
+//    which the kernel has read the text by now, too.
+// 10. Where the bytes moved. It needs the result, and gives the position free that step 3 took.
+// 11. The effect last of all that is known of descriptors: it needs the file's name (open) and
+//    what was replaced (dup2), and says to others that the change is over.
+// 12. One record, with all of it.
 template <const Spec& S, class R, class... A>
 FATHOM_HOT R traced(R (*&original)(A...), A... a) {
-  // 1. The original first: also a call that is not recorded needs it.
-  resolve(original, S.entry);
+  resolve(original, S.entry);  // 1
   if (!recording(S.source)) return unrecorded<S>(original, a...);
   Facts facts;
-  // 2. A level of depth, before anything of ours that may take long or make records of its own
-  // (names of descriptors): a signal handler that comes from here on is inside this call.
-  facts.depth = open_level(FATHOM_FRAME);
+  facts.depth = open_level(FATHOM_FRAME);  // 2
   uint64_t word = 0;
   PositionUse position;
   constexpr bool moves =
       S.effect == Effect::kReads || S.effect == Effect::kWrites || S.effect == Effect::kSeeks;
-  // 3. What the descriptor means. Its word says whether there is a position, so it comes before the
-  // position; that may find out that there is none, so it comes before the name of what is no file.
-  if constexpr (S.fd >= 0) {
+  if constexpr (S.fd >= 0) {  // 3
     facts.fd = argument<S.fd>(a...);
     word = use_begins(facts.fd);
     if constexpr (moves) word = position_begins(position, facts.fd, word);
     if constexpr (moves && S.effect != Effect::kSeeks) word = channel_word(facts.fd, word);
   }
-  // 4. Closing takes the name away, so it is taken first.
-  if constexpr (S.effect == Effect::kCloses) facts.file = static_cast<uint32_t>(word);
-  // 5. What the call does to descriptors begins before it: once the kernel has closed one, another
-  // thread may get the same number, and what that means must not be wiped out.
-  const uint64_t replaced = effects_begin<S>(a...);
-  // 6. The call itself. It is noted once the clock was read, for readers of a process that dies in
-  // it; the level ends at once, so that nothing of ours below counts as inside it.
-  facts.begin = tick();
+  if constexpr (S.effect == Effect::kCloses) facts.file = static_cast<uint32_t>(word);  // 4
+  const uint64_t replaced = effects_begin<S>(a...);                                     // 5
+  facts.begin = tick();                                                                 // 6
   note_call(S.kind, facts.begin);
   const R ret = original(a...);
   facts.end = tick();
   close_level(facts.depth);
-  // 7. Whether it worked, which the steps below ask for. errno is the program's still: nothing of
-  // ours has written it.
-  facts.error = error_of(S.ret, ret);
-  // 8. Arguments and the result. Pieces are read only of a call that worked: the kernel has read
-  // them before us then, and a bad pointer was its to refuse.
-  if constexpr (has_ret(S)) facts.ret = static_cast<int64_t>(ret);
+  facts.error = error_of(S.ret, ret);                               // 7
+  if constexpr (has_ret(S)) facts.ret = static_cast<int64_t>(ret);  // 8
   if constexpr (S.size >= 0) facts.size = static_cast<uint64_t>(argument<S.size>(a...));
   if constexpr (S.pieces >= 0) {
     if (facts.error == 0)
@@ -441,8 +449,7 @@ FATHOM_HOT R traced(R (*&original)(A...), A... a) {
                                   static_cast<size_t>(argument<S.pieces + 1>(a...)));
   }
   if constexpr (S.flags >= 0) facts.flags = static_cast<int64_t>(argument<S.flags>(a...));
-  // 9. Files: the descriptor's, unless it means something else by now; then what paths name, for
-  // which the kernel has read the text by now, too.
+  // 9
   if constexpr (S.fd >= 0 && S.effect != Effect::kCloses) facts.file = use_ends(facts.fd, word);
   if constexpr (S.path >= 0) {
     int directory = AT_FDCWD;
@@ -455,8 +462,7 @@ FATHOM_HOT R traced(R (*&original)(A...), A... a) {
     if constexpr (S.dirfd2 >= 0) directory = argument<S.dirfd2>(a...);
     facts.path2 = path_of_call(directory, argument<S.path2>(a...), facts.error);
   }
-  // 10. Where the bytes moved. It needs the result, and gives the position free that step 3 took.
-  if constexpr (S.effect == Effect::kSeeks) {
+  if constexpr (S.effect == Effect::kSeeks) {  // 10
     position_set(position, facts.fd, facts.error == 0 ? facts.ret : kUnknown);
   } else if constexpr (S.offset >= 0) {
     facts.offset = offset_of_call<S>(word, a...);
@@ -465,11 +471,8 @@ FATHOM_HOT R traced(R (*&original)(A...), A... a) {
                                  S.effect == Effect::kWrites);
     facts.elsewhere = position.elsewhere;
   }
-  // 11. The effect last of all that is known of descriptors: it needs the file's name (open) and
-  // what was replaced (dup2), and says to others that the change is over.
-  effects_end<S>(facts, replaced, ret, a...);
-  // 12. One record, with all of it.
-  write_call<S>(facts);
+  effects_end<S>(facts, replaced, ret, a...);  // 11
+  write_call<S>(facts);                        // 12
   return ret;
 }
 
