@@ -35,21 +35,22 @@ TEST(TimeWords, TellOfTheWholeThenOfItsLongestParts) {
                           "Longest waits: sleep in nanosleep 300 ms (30.0 %)."));
 }
 
-TEST(TimeWords, SayWhenThereWereTooFewCpus) {
+Table mostly_ready() {
   Table time;
   time.rows = {row("ready", "run queue", "waits for a CPU", 90, 90),
                row("running", "function", "row", 10, 10), row("unexplained", "", "", 0, 0)};
-  EXPECT_THAT(time_words(time, false),
+  return time;
+}
+
+TEST(TimeWords, SayWhenThereWereTooFewCpus) {
+  EXPECT_THAT(time_words(mostly_ready(), false),
               ElementsAre("The threads ran on a CPU for 10.0 % of their time and waited for 0.0 %; "
                           "for 90.0 % they could have run, but had no CPU.",
                           "Most CPU time: row 10 ns (10.0 %)."));
 }
 
 TEST(TimeWords, OneThreadIsOne) {
-  Table time;
-  time.rows = {row("ready", "run queue", "waits for a CPU", 90, 90),
-               row("running", "function", "row", 10, 10), row("unexplained", "", "", 0, 0)};
-  EXPECT_THAT(time_words(time, true),
+  EXPECT_THAT(time_words(mostly_ready(), true),
               ElementsAre("The thread ran on a CPU for 10.0 % of its time and waited for 0.0 %; "
                           "for 90.0 % it could have run, but had no CPU.",
                           "Most CPU time: row 10 ns (10.0 %)."));

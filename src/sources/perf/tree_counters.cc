@@ -72,7 +72,7 @@ std::string sentence(const std::string& event, const Error& error) {
 
 TreeCounters TreeCounters::open(pid_t process, const std::vector<perf::Event>& events) {
   TreeCounters made(attr_of_lives());
-  Status added = made.keep_apart(process);
+  Status added = made.prevent_swaps(process);
   for (const int cpu : online_cpus()) {
     if (added) added = made.add_cpu(process, cpu);
   }
@@ -90,16 +90,17 @@ TreeCounters TreeCounters::open(pid_t process, const std::vector<perf::Event>& e
   return made;
 }
 
-// Where a thread makes room for one with the same counters, the kernel leaves them on the CPU and
-// swaps their values, pair by pair (inherit_stat). The pairs are those of two lists: in the
-// program's counters stand as they were opened, in its heirs' by CPU and kind, so that values would
-// go astray. Among heirs the lists are alike. A counter that nobody inherits is what keeps the
-// program's apart.
-Status TreeCounters::keep_apart(pid_t process) {
+// When a thread makes room for one with the same counters, the kernel leaves them on the CPU and
+// swaps their values, pair by pair (inherit_stat). It finds the pairs by their places in two lists:
+// the program's has the order in which we opened the counters, those of threads and processes that
+// it makes are ordered by CPU and kind. A value would go to a counter of another kind. With a
+// counter that is not inherited, the kernel never takes the program's for the same as another's;
+// all others have lists of one order.
+Status TreeCounters::prevent_swaps(pid_t process) {
   perf_event_attr attr = attr_of_lives();
   attr.inherit = 0;
   attr.task = 0;
-  FATHOM_ASSIGN(apart_, perf::open_event(attr, {.pid = process}));
+  FATHOM_ASSIGN(uninherited_, perf::open_event(attr, {.pid = process}));
   return {};
 }
 

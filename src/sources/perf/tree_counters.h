@@ -60,13 +60,13 @@ class TreeCounters {
     std::vector<Fd> counters;
   };
   explicit TreeCounters(const perf_event_attr& attr) : reader_(attr) {}
-  Status keep_apart(pid_t process);
+  Status prevent_swaps(pid_t process);
   Status add_cpu(pid_t process, int cpu);
   // On all CPUs, or nowhere.
   Result<bool> add_event(pid_t process, const perf::Event& event);
 
   perf::RecordReader reader_;
-  Fd apart_;                  // see keep_apart()
+  Fd uninherited_;            // see prevent_swaps()
   std::vector<int> numbers_;  // of the CPUs
   std::vector<Cpu> cpus_;
   std::vector<perf::Event> events_;
