@@ -35,14 +35,14 @@ MAY_INCLUDE: Dict[str, Set[str]] = {
     "session/stat": {"session/run", "session", "perf", "base"},
     "session/watch": {"session/stream", "session", "sources", "trace", "base", "wire"},
     "session/attach": {
-        "session/run", "session/watch", "session/stream", "session", "sources", "trace", "base", "wire",
+        "session/run", "session/watch", "session", "sources", "trace", "base",
     },
-    "analysis": {"trace", "sql", "symbols", "base"},
-    "analysis/application": {"analysis", "trace", "sql", "base"},
+    "analysis": {"trace", "sql", "base"},
+    "analysis/application": {"analysis", "base"},
     "analysis/canvas": {"analysis", "trace", "sql", "base"},
     "render": {"analysis", "base"},
     "convert": {"session", "analysis", "render", "trace", "sql", "wire", "base"},
-    "capi": {"convert", "fleet", "sources", "analysis", "render", "trace", "sql", "base"},
+    "capi": {"fleet", "sources", "analysis", "render", "trace", "sql", "base"},
     "fleet": {"analysis", "render", "base"},
     "fleet/http": {"base"},
     "fleet/redis": {"fleet", "render", "base"},
@@ -59,12 +59,12 @@ MAY_INCLUDE: Dict[str, Set[str]] = {
     "serve/http": {"fleet", "render", "base"},
     "serve/recordings": {"serve/http", "fleet", "analysis", "render", "trace", "base"},
     "serve/routes": {"serve/recordings", "serve/http", "fleet", "analysis", "render", "base"},
-    "serve/testing": {"serve", "fleet", "analysis", "trace", "base"},
+    "serve/testing": {"serve", "fleet", "analysis", "base"},
     "serve/page": {
         "serve/routes", "serve/recordings", "serve/http", "fleet", "convert", "analysis", "render", "base",
     },
     "cli": {
-        "base", "sql", "symbols", "perf", "wire", "trace", "sources",
+        "base", "sql", "perf", "wire", "trace", "sources",
         "session", "analysis", "render", "convert", "fleet", "containers", "serve",
     },
 }  # fmt: skip

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import unittest
 from pathlib import Path
-from typing import Dict, List
+from typing import Dict, List, Set
 
 import check_door
 import check_files
@@ -208,6 +208,17 @@ class Layers(unittest.TestCase):
             self.assertEqual(check_layers.rooms_without_readme(src), [])
             (src / "trace" / "spool" / "README.md").unlink()
             self.assertEqual(check_layers.rooms_without_readme(src), ["trace/spool"])
+
+    def test_every_arrow_is_used(self) -> None:
+        src = Path(__file__).parent.parent / "src"
+        used: Dict[str, Set[str]] = {room: set() for room in check_layers.MAY_INCLUDE}
+        for path in [path for path in src.rglob("*") if path.suffix in {".h", ".cc", ".c"}]:
+            room = check_layers.room_of(path.relative_to(src).as_posix())
+            below = used[room if room in used else check_layers.house_of(room)]
+            for target in [check_layers.room_of(one.name) for one in check_layers.includes_of(path) if one.quoted]:
+                below |= {target, check_layers.house_of(target)}
+        unused = {room: sorted(may - used[room]) for room, may in check_layers.MAY_INCLUDE.items()}
+        self.assertEqual({room: rooms for room, rooms in unused.items() if rooms}, {})
 
     def test_the_build_adds_rooms_lowest_first(self) -> None:
         root = Path(__file__).parent.parent

@@ -4,6 +4,7 @@
 #include "sources/ebpf/known_files.h"
 
 #include "sources/ebpf/shared.h"
+#include "trace/rows/summary.h"
 
 namespace fathom::sources::ebpf {
 
@@ -30,7 +31,7 @@ void KnownFiles::add(std::uint32_t number, std::string path, std::uint32_t user,
 }
 
 const std::string* KnownFiles::find(std::uint32_t number) const {
-  static const std::string others = kOtherFiles;
+  static const std::string others = trace::kOtherFiles;
   if (number == FATHOM_BPF_OTHERS) return &others;
   const auto found = files_.find(number);
   if (found == files_.end()) return nullptr;

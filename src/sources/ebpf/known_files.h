@@ -13,11 +13,8 @@
 
 namespace fathom::sources::ebpf {
 
-// Stands for every file for whose name there was no room.
-inline constexpr const char* kOtherFiles = "other files";
-
 // Part of a RowMaker: one thread at a time. A path without room is no failure; it is counted, and
-// its file is one of kOtherFiles.
+// its file is one of trace::kOtherFiles.
 class KnownFiles {
  public:
   // Bytes of paths that there is room for: of all, of one user.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "sources/ebpf/shared.h"
+#include "trace/rows/summary.h"
 
 namespace fathom::sources::ebpf {
 namespace {
@@ -18,7 +19,7 @@ TEST(EbpfKnownFiles, AUserDoesNotTakeTheRoomOfOthers) {
   for (std::uint32_t number = 10; number < 40; ++number) files.add(number, "/ten/bytes", 1000, 0);
   EXPECT_LE(files.bytes(), 100U);
   EXPECT_EQ(path_of(files, 10), "/ten/bytes");
-  EXPECT_EQ(path_of(files, 39), kOtherFiles);
+  EXPECT_EQ(path_of(files, 39), trace::kOtherFiles);
   EXPECT_EQ(files.take_nameless(), 20);
   EXPECT_EQ(files.take_nameless(), 0);
   files.add(50, "/ten/bytes", 1001, 0);
@@ -72,7 +73,7 @@ TEST(EbpfKnownFiles, ANumberThatWasReplacedIsKnownForAWhile) {
 
 TEST(EbpfKnownFiles, TheOthersAreKnown) {
   const KnownFiles files(0, 0);
-  EXPECT_EQ(path_of(files, FATHOM_BPF_OTHERS), kOtherFiles);
+  EXPECT_EQ(path_of(files, FATHOM_BPF_OTHERS), trace::kOtherFiles);
   EXPECT_EQ(files.find(7), nullptr);
 }
 
