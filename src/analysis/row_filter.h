@@ -27,6 +27,7 @@ struct RowFilter {
   std::string condition = {};                  // of events, in SQL; judged before it is used
 
   [[nodiscard]] bool any() const;
+  [[nodiscard]] bool ends_before_it_begins() const { return from_ns && to_ns && *to_ns < *from_ns; }
 };
 
 // A view with the columns that filters look at; "" where it has none.

@@ -51,7 +51,7 @@ Result<analysis::RowFilter> filter_of(const Parser& parser, const FilterOptions&
   }
   FATHOM_ASSIGN(filter.from_ns, bound_of(parser, "--from", options.from));
   FATHOM_ASSIGN(filter.to_ns, bound_of(parser, "--to", options.to));
-  if (filter.from_ns && filter.to_ns && *filter.to_ns < *filter.from_ns)
+  if (filter.ends_before_it_begins())
     return usage_error("--to is before --from", "give the earlier time as --from");
   return filter;
 }

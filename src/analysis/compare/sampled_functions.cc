@@ -168,8 +168,9 @@ std::string change_text(const Line& whole) {
 std::string unexplained_text(const Line& whole) {
   if (hardly_changed(whole)) {
     return fmt::format(
-        "CPU time by samples hardly changed ({} and {}): functions explain nothing of the change, "
-        "waits may ('fathom report B time').",
+        "CPU time by samples hardly changed ({} and {}). If wall time did, threads waited longer "
+        "or "
+        "shorter: 'fathom report B time' has their waits.",
         human_ns(whole.before), human_ns(whole.after));
   }
   return change_text(whole) +

@@ -58,6 +58,7 @@ Result<analysis::RowFilter> selection_of(const Request& request) {
   FATHOM_ASSIGN(filter.tids, numbers_of(request, "tid"));
   FATHOM_ASSIGN(filter.from_ns, bound_of(request, "from"));
   FATHOM_ASSIGN(filter.to_ns, bound_of(request, "to"));
+  if (filter.ends_before_it_begins()) return Error{Code::kInvalid, "to is before from", ""};
   filter.condition = request.asked("where");
   return filter;
 }

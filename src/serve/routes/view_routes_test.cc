@@ -94,6 +94,7 @@ TEST_F(ViewRoutes, WhatCannotBeMeantIsRefused) {
       {"/api/v1/report/functions?top=x", 400},
       {"/api/v1/report/functions?pid=1,x", 400},
       {"/api/v1/report/functions?from=1.5", 400},
+      {"/api/v1/report/functions?from=2&to=1", 400},
       {"/api/v1/report/functions?layers=nothing", 400},
       {"/api/v1/report/functions?where=1)+OR+(1", 400},
       {"/api/v1/report/functions?where=name+%3D+(SELECT+content+FROM+read_text('/etc/passwd'))",
