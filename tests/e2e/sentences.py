@@ -95,8 +95,8 @@ COST = {
 # Neither what somebody asked to leave out, nor parts of events that are there.
 MISSING = (
     "FROM losses WHERE NOT regexp_matches(reason, '^left out by --filter|^beyond the number asked for$|"
-    "^text cut short$|^names and positions |^a file''s path (did|could) not |other files$|^stacks |^frames |"
-    "^names of frames ')"
+    "^text cut short$|^lengths cut short|^names and positions |^a file''s path (did|could) not |other files$|"
+    "^stacks |^frames |^names of frames ')"
 )
 LOST = f'SELECT sum("count") {MISSING}'
 

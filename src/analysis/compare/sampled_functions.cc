@@ -169,8 +169,7 @@ std::string unexplained_text(const Line& whole) {
   if (hardly_changed(whole)) {
     return fmt::format(
         "CPU time by samples hardly changed ({} and {}). If wall time did, threads waited longer "
-        "or "
-        "shorter: 'fathom report B time' has their waits.",
+        "or shorter: 'fathom report B time' has their waits.",
         human_ns(whole.before), human_ns(whole.after));
   }
   return change_text(whole) +

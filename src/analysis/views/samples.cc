@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/sample_events.h"
 #include "analysis/view_tools.h"
 #include "analysis/views/sampled_event.h"
 #include "base/host.h"
@@ -158,7 +159,14 @@ Result<Report> run_lines(Store& store, const ViewOptions& options) {
 Result<Report> run_nodes(Store& store, const ViewOptions& options) {
   FATHOM_ASSIGN(Report report, ranked(store, options, nodes_sql(), "\"count\" DESC, node, event",
                                       "Nodes by event", "nodes"));
-  set_measures(report.sections[0].table, {{"count", kCount}});
+  Table& table = report.sections[0].table;
+  FATHOM_ASSIGN(const SampledEvent sampled, sampled_event(store));
+  set_measures(table, {{"count", sampled.measure_of_all}});
+  const std::size_t event = column_of(table, "event");
+  const bool has_time = std::ranges::any_of(
+      table.rows, [&](const auto& row) { return is_time_event(text_of(row[event])); });
+  if (has_time && sampled.measure_of_all == kCount)
+    add_note(table, "of clocks and off-cpu, count is ns");
   return report;
 }
 

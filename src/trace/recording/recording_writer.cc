@@ -22,6 +22,7 @@
 #include "trace/recording/parquet_tables.h"
 #include "trace/rows/copies.h"
 #include "trace/rows/layers.h"
+#include "trace/rows/loss_reasons.h"
 
 namespace fathom::trace {
 namespace {
@@ -77,12 +78,6 @@ SummaryKey key_of(const EventBatch& events, std::size_t at, Strings& strings) {
           events.program.empty() ? kNoString : events.program[at],
           0,
           argument_of(events, at, kPeerKey, strings)};
-}
-
-// A length that ends at the last moment that there is: files of others may claim any, and whoever
-// reads a recording adds begin and length.
-std::int64_t length_from(std::int64_t ts, std::int64_t length) {
-  return std::min(length, minus(INT64_MAX, ts));
 }
 
 }  // namespace
@@ -165,6 +160,7 @@ class RecordingWriter::State {
   Status flush_counters();
   Status flush_intervals();
   Status flush_samples();
+  std::int64_t length_from(std::int64_t ts, std::int64_t length);
   void summarise(Host& host);
   void place(Host& host, std::size_t at, SummaryRow& row);
   void sum_target(Host& host, std::size_t at);
@@ -182,12 +178,21 @@ class RecordingWriter::State {
   ScratchDirectory made_;
   std::map<std::uint32_t, Host> hosts_;
   std::size_t event_rows_ = 0;  // of all hosts
+  std::int64_t cut_lengths_ = 0;
   CounterBatch counters_;
   IntervalBatch intervals_;
   SampleBatch samples_;
   std::map<std::string, std::uint64_t> next_part_;
   std::unordered_map<std::uint32_t, std::int64_t> layer_events_;
 };
+
+// A length that ends at the last moment that there is: files of others may claim any, and whoever
+// reads a recording adds begin and length.
+std::int64_t RecordingWriter::State::length_from(std::int64_t ts, std::int64_t length) {
+  const std::int64_t most = minus(INT64_MAX, ts);
+  if (length > most) cut_lengths_++;
+  return std::min(length, most);
+}
 
 Status RecordingWriter::State::add_events(EventBatch& events) {
   for (std::size_t at = 0; at < events.rows(); at++) {
@@ -359,6 +364,8 @@ Status RecordingWriter::State::finish() {
   FATHOM_TRY(write(parquet_name(kThreadsTable), SqlBatch::threads(threads)));
   for (const auto& [layer, count] : layer_events_)
     manifest.layer(strings.view(layer)).events += count;
+  if (cut_lengths_ > 0)
+    manifest.add_loss({.layer = "", .reason = kCutLengths, .count = cut_lengths_});
   if (manifest.state == RunState::kRunning) manifest.state = RunState::kComplete;
   if (manifest.run_id.empty()) manifest.run_id = random_id();
   FATHOM_TRY(write_manifest(unfinished_, manifest));

@@ -17,6 +17,7 @@ enum class LossKind : std::uint8_t {
 };
 
 inline constexpr char kTextCut[] = "text cut short";
+inline constexpr char kCutLengths[] = "lengths cut short: they would end after 292 years";
 inline constexpr char kUnasked[] =
     "names and positions that could not be asked for inside a sandbox";
 inline constexpr char kUnnamedFile[] =
@@ -51,6 +52,7 @@ struct LossReason {
 
 inline constexpr LossReason kLossReasons[] = {
     {kTextCut, LossKind::kParts},
+    {kCutLengths, LossKind::kParts},
     {kUnasked, LossKind::kParts},
     {kUnnamedFile, LossKind::kParts},
     {kCapped, LossKind::kAsked},
