@@ -96,6 +96,7 @@ def work(spent):
         timed(spent, shorts, calls)
         timed(spent, only_small, 100)
         timed(spent, only_large, 100)
+    timed(spent, deep, 1000000)  # long enough for a recorder that is late to find it still there
 
 
 def doze():

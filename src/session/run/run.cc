@@ -4,9 +4,6 @@
 // return.
 #include "session/run/run.h"
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <ctime>
 #include <exception>
@@ -15,210 +12,24 @@
 
 #include "base/clock.h"
 #include "base/files.h"
-#include "base/hex.h"
-#include "base/host.h"
 #include "base/private_files.h"
-#include "base/sum.h"
-#include "base/text.h"
-#include "base/utf8.h"
 #include "session/environment.h"
-#include "session/event_options.h"
 #include "session/host_sources.h"
-#include "session/kernel_options.h"
-#include "session/layer_plan.h"
 #include "session/place.h"
-#include "session/run/broker.h"
 #include "session/run/keeper.h"
 #include "session/run/kernel_io.h"
+#include "session/run/prepared.h"
 #include "session/run/program.h"
+#include "session/run/run_sums.h"
 #include "session/run_header.h"
-#include "sources/expect.h"
 #include "sources/function_names.h"
-#include "sources/library.h"
 #include "trace/recording/newest.h"
-#include "trace/recording/obstacle.h"
 #include "trace/rows/layers.h"
 #include "trace/spool/spool.h"
 #include "wire/exec.h"
 
 namespace fathom::session {
 namespace {
-
-// All that is fixed before the program starts.
-struct Prepared {
-  LayerPlan plan;
-  std::string program;                 // path
-  std::string library;                 // "" where nothing is recorded in the process
-  std::vector<std::string> paths;      // filter, absolute
-  std::string choice;                  // options that leave calls out, as words
-  std::vector<std::string> further;    // variables of single layers
-  std::vector<std::string> uncounted;  // of --region-events, with reasons
-  std::string directory;
-  fathom_run_header header{};
-  std::shared_ptr<symbols::KeptFiles> files = std::make_shared<symbols::KeptFiles>();
-  std::unique_ptr<Broker> broker;  // nullptr: what processes cannot open they do without
-};
-
-Result<std::vector<std::string>> absolute_paths(const std::vector<std::string>& paths) {
-  std::vector<std::string> result;
-  for (const std::string& path : paths) {
-    if (path.empty())
-      return usage_error("there is an empty path in --paths",
-                         "name directories or files, separated by commas");
-    FATHOM_ASSIGN(std::string absolute, absolute_path(path));
-    result.push_back(std::move(absolute));
-  }
-  return result;
-}
-
-// Arguments may hold secrets.
-std::vector<std::string> shown_command(const RunOptions& options) {
-  if (options.no_command) return {options.command.front()};
-  return options.command;
-}
-
-// Events that regions should have had.
-void tell_uncounted(const Prepared& prepared, trace::Manifest& manifest) {
-  if (prepared.uncounted.empty()) return;
-  trace::LayerState& layer = manifest.layer(prepared.plan.has("app") ? "app" : "python");
-  layer.state = "partial";
-  layer.reason = "--region-events " + join(prepared.uncounted, "; --region-events ");
-}
-
-trace::Manifest first_manifest(const Prepared& prepared, const RunOptions& options) {
-  trace::Manifest manifest;
-  manifest.run_id = to_hex(prepared.header.run_id);
-  for (const std::string& word : shown_command(options))
-    manifest.command.push_back(escape_invalid_utf8(word));
-  const Result<std::string> cwd = real_path(".");
-  manifest.cwd = cwd ? escape_invalid_utf8(*cwd) : "";
-  if (!options.no_command) manifest.environment = telling_environment(own_environment());
-  manifest.host = this_host();
-  manifest.origin = "run";
-  manifest.start_realtime_ns = static_cast<std::int64_t>(prepared.header.start_realtime_ns);
-  manifest.clock = trace::Clock::of(prepared.header);
-  manifest.layers = prepared.plan.states;
-  tell_uncounted(prepared, manifest);
-  manifest.path_filter = prepared.paths;
-  return manifest;
-}
-
-// Programs inherit it.
-bool stack_is_small() {
-  rlimit limit{};
-  return getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < FATHOM_LEAST_STACK;
-}
-
-bool addresses_are_few() {
-  rlimit limit{};
-  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < FATHOM_LEAST_ADDRESSES;
-}
-
-bool takes_library(const Prepared& prepared) {
-  return !stack_is_small() && !addresses_are_few() &&
-         !trace::turns_library_away(prepared.program, prepared.library);
-}
-
-ProgramSpec program_spec(const Prepared& prepared, const RunOptions& options) {
-  std::vector<std::string> environment = own_environment();
-  if (prepared.library.empty()) {
-    environment = plain_environment(std::move(environment));
-  } else {
-    environment = guest_environment(std::move(environment), {.library = prepared.library,
-                                                             .directory = prepared.directory,
-                                                             .layers = prepared.plan.in_process,
-                                                             .calls = options.calls,
-                                                             .further = prepared.further,
-                                                             .preloads = takes_library(prepared)});
-  }
-  return {
-      .path = prepared.program, .words = options.command, .environment = std::move(environment)};
-}
-
-// Whether the first program of this process that told of itself is the one of that file.
-bool told_of_itself(const std::string& path, pid_t program, const trace::Totals& totals) {
-  const auto row = std::ranges::find_if(totals.processes, [&](const trace::ProcessRow& one) {
-    return one.pid == program && one.process != 0;
-  });
-  return row != totals.processes.end() && row->name == base_name(path);
-}
-
-// A program that the library cannot enter ran all the same; the recording says why it holds nothing
-// of it. What its file looks like tells less than that it is there: who has all rights already
-// gains none by set-user-id. It may have become another one, which was entered.
-void note_uncovered(const Prepared& prepared, pid_t program, trace::Totals& totals) {
-  if (prepared.library.empty()) return;
-  const Result<std::string> path = real_path(prepared.program);
-  if (!path) return;
-  std::string reason = trace::obstacle_of(*path, prepared.library);
-  if (totals.program_attached && (reason.empty() || told_of_itself(*path, program, totals))) return;
-  if (reason.empty() && stack_is_small()) reason = trace::kSmallStack;
-  if (reason.empty() && addresses_are_few()) reason = trace::kFewAddresses;
-  if (reason.empty()) reason = "the library did not attach";
-  totals.manifest.not_covered.push_back(
-      {.pid = program, .program = escape_invalid_utf8(*path), .reason = reason, .what = ""});
-}
-
-// Two readings of the clock and about as much again for the record.
-double estimated_ns_per_event(std::uint32_t tick_source) {
-  constexpr int kReadings = 2000;
-  std::uint64_t sum = 0;
-  const std::int64_t begin = now_monotonic_ns();
-  for (int i = 0; i < kReadings; ++i) sum += trace::Clock::now_tick(tick_source);
-  const std::int64_t spent = now_monotonic_ns() - begin;
-  constexpr double kStoreNs = 15;
-  return sum == 0 ? kStoreNs : 2 * static_cast<double>(spent) / kReadings + kStoreNs;
-}
-
-// Calls that the library recorded, each by itself or added up.
-std::int64_t calls_in_process(const Prepared& prepared, const trace::SummaryTable& summary,
-                              const trace::Strings& strings) {
-  std::int64_t calls = 0;
-  for (const trace::SummaryRow& row : summary.rows()) {
-    const std::string_view layer = strings.view(row.key.layer);
-    if (std::ranges::find(prepared.plan.in_process, layer) != prepared.plan.in_process.end())
-      add_to(calls, row.calls);
-  }
-  return calls;
-}
-
-// `choice`: options that leave calls out.
-std::string why_empty(std::string_view layer, const std::string& choice) {
-  if (choice.empty() || !trace::is_io(layer)) return "nothing happened in this layer";
-  return "nothing that " + choice + " lets through happened";
-}
-
-// Layers that recorded nothing say so, and what the recording cost is estimated.
-void complete_manifest(const Prepared& prepared, std::int64_t calls, trace::Manifest& manifest) {
-  const double each = estimated_ns_per_event(prepared.header.tick_source);
-  manifest.overhead_ns_per_event = each;
-  manifest.overhead_ns = static_cast<std::int64_t>(each * static_cast<double>(calls));
-  const auto unentered = std::ranges::find(manifest.not_covered, "", &trace::NotCovered::what);
-  for (trace::LayerState& layer : manifest.layers) {
-    if (layer.state != "on" || layer.events != 0 || !layer.reason.empty()) continue;
-    layer.reason = unentered == manifest.not_covered.end()
-                       ? why_empty(layer.layer, prepared.choice)
-                       : "nothing was seen; the library could not enter " + unentered->program +
-                             " (" + unentered->reason + ")";
-  }
-}
-
-// Sums, and all that the manifest says about the run: packing may be interrupted, or be left to a
-// later command.
-Result<trace::Totals> sum_up(const Prepared& prepared, pid_t program, trace::Packer& packer) {
-  FATHOM_ASSIGN(trace::Totals totals, packer.sum_up());
-  note_uncovered(prepared, program, totals);
-  complete_manifest(prepared, calls_in_process(prepared, totals.summary, packer.strings()),
-                    totals.manifest);
-  trace::Manifest& manifest = packer.manifest();
-  manifest.not_covered = totals.manifest.not_covered;
-  manifest.overhead_ns = totals.manifest.overhead_ns;
-  manifest.overhead_ns_per_event = totals.manifest.overhead_ns_per_event;
-  for (const trace::LayerState& layer : totals.manifest.layers)
-    manifest.layer(layer.layer).reason = layer.reason;
-  FATHOM_TRY(trace::write_manifest(prepared.directory, manifest));
-  return totals;
-}
 
 // What is known when the program has ended.
 struct End {
@@ -248,65 +59,6 @@ Status finish(std::uint64_t waiting, SignalQueue& signals, trace::Packer& packer
   FATHOM_ASSIGN(const trace::FinishResult finished, packer.finish("", go_on));
   outcome.interrupted = finished.interrupted;
   return {};
-}
-
-// Alnair's logs are there without the library that has all of their rows, too.
-Result<std::string> library_for(const LayerPlan& plan) {
-  const bool heap = plan.has(sources::kHeapLayer);
-  if (plan.has("cuda") && !alnair_folder().empty()) {
-    Result<std::string> library =
-        sources::find_library(heap ? sources::kHeapAndAlnairLogs : sources::kAlnairLogs);
-    if (library) return library;
-  }
-  return sources::find_library(heap ? sources::kHeapLayer : std::string_view());
-}
-
-Status check_options(bool any, const std::string& layer, const LayerPlan& plan) {
-  if (!any || plan.has(layer)) return {};
-  return usage_error("there are options for layer " + layer + ", which is not recorded",
-                     "add --layers +" + layer);
-}
-
-Status prepare_events(const RunOptions& options, Prepared& prepared) {
-  FATHOM_TRY(check_counted(options.count));
-  FATHOM_TRY(
-      check_options(!options.count.empty(), std::string(trace::kSampledLayer), prepared.plan));
-  FATHOM_ASSIGN(RegionEvents regions, region_events(options.region_events));
-  if (!options.region_events.empty() && !prepared.plan.has("python"))
-    FATHOM_TRY(check_options(true, "app", prepared.plan));
-  if (!regions.variable.empty()) prepared.further.push_back(std::move(regions.variable));
-  prepared.uncounted = std::move(regions.refused);
-  return {};
-}
-
-// Everything that can be wrong with the command line, before anything is made.
-Result<Prepared> prepare(const RunOptions& options) {
-  Prepared prepared;
-  sources::expect_layers(named_layers(options.layers));
-  FATHOM_ASSIGN(prepared.plan, plan_layers(options.layers, probe_for(options.functions)));
-  if (options.sample_hz <= 0)
-    prepared.plan.leave_out(trace::kSampledLayer, "turned off (--sample 0)");
-  if (prepared.plan.layers.empty())
-    return usage_error("nothing would be recorded", "name a layer beside --sample 0");
-  FATHOM_TRY(check_sources(
-      {options.functions, options.categories, options.filters, options.returns}, prepared.plan));
-  FATHOM_ASSIGN(prepared.paths, absolute_paths(options.paths));
-  if (!options.paths.empty()) prepared.choice = "--paths";
-  if (!options.calls.empty())
-    prepared.choice += prepared.choice.empty() ? "--calls" : " with --calls";
-  FATHOM_ASSIGN(prepared.further, python_variables(options.python));
-  FATHOM_TRY(check_options(options.python.any(), "python", prepared.plan));
-  FATHOM_ASSIGN(const std::vector<std::string> gpu, gpu_variables(options.gpu));
-  FATHOM_TRY(check_options(options.gpu.any(), "gpu", prepared.plan));
-  prepared.further.insert(prepared.further.end(), gpu.begin(), gpu.end());
-  FATHOM_TRY(prepare_events(options, prepared));
-  if (options.no_command) prepared.further.emplace_back(kNoCommand);
-  for (const std::string& layer : options.detail) FATHOM_TRY(check_detail(layer, prepared.plan));
-  FATHOM_TRY(check_place(options.output, options.force));
-  if (!prepared.plan.in_process.empty()) {
-    FATHOM_ASSIGN(prepared.library, library_for(prepared.plan));
-  }
-  return prepared;
 }
 
 RunOutcome not_started(const Error& error) {
