@@ -43,7 +43,7 @@ TEST(LayerSql, TimeInCallsIsOfTheOutermostLayer) {
   EXPECT_THAT(in_calls, StartsWith("coalesce(greatest(sum(self) FILTER (coalesce(layer NOT IN "));
   // Each stands behind those that it lies inside of.
   std::size_t before = in_calls.find("true)), " + sum("heap") + "), ");
-  for (const char* layer : {"syscall", "vfs", "fs", "pagecache", "sched", "user"}) {
+  for (const char* layer : {"syscall", "vfs", "fs", "pagecache", "kernel", "sched", "user"}) {
     const std::size_t at = in_calls.find(", " + sum(layer));
     ASSERT_NE(at, std::string::npos) << layer << " in " << in_calls;
     EXPECT_GT(at, before) << layer << " in " << in_calls;

@@ -80,7 +80,7 @@ consteval auto all_layers() {
       layer_def("pagecache", 110, "- #e8c39e #b78b5c", "the page cache",
                 FATHOM_LAYER_KERNEL | kLayerInside),
       layer_def("kernel", 115, "", "functions and tracepoints of the kernel, by name",
-                FATHOM_LAYER_KERNEL),
+                FATHOM_LAYER_KERNEL | kLayerInside),
       layer_def("block", 120, "- #d55e00 #d55e00", "block devices",
                 FATHOM_LAYER_KERNEL | FATHOM_LAYER_BESIDE | kLayerSums),
       layer_def("net", 130, "- #cc79a7 #c06a9a", "network connections",
