@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # How a room of src/ becomes targets. A room's CMakeLists.txt is one call of fathom_room().
 
-# fathom_room(<name> [DEPS <room>...] [LIBS <cmake library>...] [EXCLUDE <regex>])
+# fathom_room(<name> [ALONE] [DEPS <room>...] [LIBS <cmake library>...] [EXCLUDE <regex>])
 #
 # Makes from the *.cc of the current folder and its sub-folders
 #   fathom_<name>   a static library; an interface library where there is no *.cc
@@ -10,9 +10,10 @@
 #   <x>_fuzz        one libFuzzer program of each <x>_fuzz.cc, in <build>/fuzz/ (FATHOM_FUZZ)
 # Files for other worlds are left out of the library: *.guest.cc, and main.cc (see fathom_program).
 # DEPS are rooms, linked and visible to users of this room; LIBS are third-party libraries, for this room alone; files
-# whose path matches EXCLUDE are left out.
+# whose path matches EXCLUDE are left out. ALONE: each file of the library is compiled alone, so that who links with one
+# of them does not get what all need.
 function(fathom_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXCLUDE" "DEPS;LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ALONE" "EXCLUDE" "DEPS;LIBS")
   file(GLOB_RECURSE files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   if(arg_EXCLUDE)
     list(FILTER files EXCLUDE REGEX "${arg_EXCLUDE}")
@@ -32,6 +33,7 @@ function(fathom_room name)
   endif()
 
   fathom_room_tests(${name} "${files}" "${arg_LIBS}")
+  fathom_room_units(${name} "${files}" "${arg_ALONE}")
   fathom_room_benches(${name} "${files}" "${arg_LIBS}")
   fathom_room_fuzzers(${name} "${files}" "${arg_LIBS}")
 endfunction()
@@ -54,18 +56,41 @@ function(fathom_room_tests name files libs)
   if(NOT FATHOM_TESTS OR NOT files)
     return()
   endif()
-  fathom_test_sources(${files})
   add_executable(${name}_test ${files})
-  set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
+  fathom_test_program(${name}_test)
   target_link_libraries(${name}_test PRIVATE fathom_${name} ${libs} GTest::gtest_main GTest::gmock fathom_flags)
   list(LENGTH files count)
   fathom_unit_tests(${name} ${count})
 endfunction()
 
-# fathom_test_sources(<file>...): tests run for moments and take long to compile, at -O3 almost half of that for the
+# fathom_test_program(<target>): tests run for moments and take long to compile, at -O3 almost half of that for the
 # optimizer. What they test is compiled as users have it.
-function(fathom_test_sources)
-  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
+function(fathom_test_program target)
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
+# fathom_room_units(<name> <files> <alone>): the room's files are compiled several at once. Which ones stands in <build of the
+# room>/units.cmake; ninja makes it again when a file changes, and calls CMake where that makes a difference.
+function(fathom_room_units name files alone)
+  list(FILTER files EXCLUDE REGEX "(_bench|_fuzz|\\.guest)\\.cc$|/main\\.cc$")
+  if(NOT FATHOM_UNITS OR NOT files)
+    return()
+  endif()
+  set(units ${CMAKE_CURRENT_BINARY_DIR}/units.cmake)
+  set(tool ${PROJECT_SOURCE_DIR}/tools/units.py)
+  list(TRANSFORM files REPLACE "^${CMAKE_CURRENT_SOURCE_DIR}/" "" OUTPUT_VARIABLE names)
+  set(command ${FATHOM_PYTHON} -B ${tool} ${units} ${CMAKE_CURRENT_SOURCE_DIR} ${names})
+  execute_process(COMMAND ${command} COMMAND_ERROR_IS_FATAL ANY)
+  include(${units})
+  add_custom_command(OUTPUT ${units} COMMAND ${command} DEPENDS ${files} ${tool} VERBATIM)
+  add_custom_target(${name}_units DEPENDS ${units})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${units})
+  foreach(target fathom_${name} ${name}_test)
+    if(TARGET ${target} AND NOT (alone AND target STREQUAL fathom_${name}))
+      set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    endif()
+  endforeach()
 endfunction()
 
 # fathom_unit_tests(<name> <files>): the program <name>_test for ctest, in parts of a few files' tests each, so that ctest -j

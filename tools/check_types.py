@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks that no two types have one name.
+"""Checks that no two types have one name, and no two constants of headers.
 
 Two files that define different types under one name, in one namespace and one program, are an error that neither
 compiler nor linker tells: of the functions that templates make from both, the linker keeps those of one. A vector of
-the one type is then destroyed as one of the other.
+the one type is then destroyed as one of the other. Of two inline constants it keeps one, too, and both files read that.
 usage: tools/check_types.py [SRC]
 """
 
@@ -19,21 +19,22 @@ TYPE = re.compile(
     r"^(?:template <.*>\s*)?(?:struct|class|union|enum(?: class)?)\s+(?:(?:alignas\(\w+\)|\[\[\w+\]\])\s+)*"
     r"([A-Za-z_]\w*)(?!\w|::)[^;()]*(?:\{|$)"
 )
+CONSTANT = re.compile(r"^inline (?:constexpr|const)\b[^=({]*?\b(\w+)(?:\[\w*\])?\s*[={]")
 BEGIN = re.compile(r"^(?:inline )?namespace ?([\w:]*) ?\{(?!.*\})")
 END = re.compile(r"^\}  // namespace")
 # Programs of the kernel's, which are not linked with others.
 ELSEWHERE = re.compile(r"\.bpf\.(c|h)$")
 
 
-def types_of(text: str) -> Iterator[Tuple[int, str]]:
-    """Line and full name of the types that other files could see; those without a namespace's name are their file's."""
+def names_of(text: str) -> Iterator[Tuple[int, str]]:
+    """Line and full name of what other files could see; what is in a namespace without a name is its file's."""
     inside: List[str] = []
     for number, line in enumerate(text.splitlines(), 1):
         if begin := BEGIN.match(line):
             inside.append(begin[1])
         elif END.match(line) and inside:
             inside.pop()
-        elif "" not in inside and (found := TYPE.match(line)):
+        elif "" not in inside and (found := TYPE.match(line) or CONSTANT.match(line)):
             yield number, "::".join([*inside, found[1]])
 
 
@@ -42,7 +43,7 @@ def problems_of(src: Path) -> List[str]:
     for path in sorted(src.rglob("*")):
         name = path.relative_to(src).as_posix()
         if path.suffix in {".h", ".cc"} and not ELSEWHERE.search(name):
-            for number, full in types_of(path.read_text(errors="replace")):
+            for number, full in names_of(path.read_text(errors="replace")):
                 places[full].setdefault(name, number)
     told = {full: [f"{name}:{number}" for name, number in found.items()] for full, found in places.items()}
     return [f"{full} is defined in {' and '.join(found)}" for full, found in sorted(told.items()) if len(found) > 1]

@@ -41,6 +41,12 @@ class Types(unittest.TestCase):
         self.assertEqual(len(self.problems(one=text, two=text.replace("struct", "enum class"))), 1)
         self.assertEqual(len(self.problems(one=text, two=text.replace("struct F", "template <class T>\nclass F"))), 1)
 
+    def test_one_name_is_one_constant(self) -> None:
+        text = "namespace fathom::trace {\n\ninline constexpr char kCopies[] = 3;\n\n}  // namespace fathom::trace\n"
+        wanted = ["fathom::trace::kCopies is defined in one.h:3 and two.h:3"]
+        self.assertEqual(self.problems(one=text, two=text.replace("char", "std::string_view")), wanted)
+        self.assertEqual(self.problems(one=text, two=text.replace("inline ", "")), [])
+
     def test_other_namespaces_parts_and_announcements_are_other_things(self) -> None:
         text = "namespace fathom {\n\nstruct Function {\n  int a;\n};\n\n}  // namespace fathom\n"
         self.assertEqual(self.problems(one=text, two=text.replace("fathom", "fathom::sql")), [])

@@ -38,6 +38,20 @@ check_guest() {
   tools/check_guest.py
 }
 
+# A library's file is linked when somebody needs it: two of them with one function go unnoticed until one program needs both.
+check_definitions() {
+  local twice
+  if [[ ! -f build/fathom ]]; then
+    echo "there is no build/fathom; ./dev build makes it"
+    return 77
+  fi
+  twice=$(nm -g --defined-only build/src/*/lib*.a 2>/dev/null | awk '$2 ~ /^[TDBR]$/ { print $3 }' | sort | uniq -d | c++filt)
+  if [[ -n $twice ]]; then
+    printf 'is defined twice: %s\n' "$twice"
+    return 1
+  fi
+}
+
 check_shell() {
   local -a files
   need shellcheck || return
@@ -64,9 +78,9 @@ check_format() {
 
 tidy_each() { xargs -r -n 1 -P "$(nproc)" clang-tidy --quiet -p build/tidy "$@"; }
 
-# The flags of the build, but for one that gcc alone knows.
+# The flags of the build, for each file alone, but for one that gcc alone knows.
 write_tidy_flags() {
-  mkdir -p build/tidy && sed 's/ -fno-reorder-functions / /' build/compile_commands.json >build/tidy/compile_commands.json
+  mkdir -p build/tidy && tools/units.py --commands build | sed 's/ -fno-reorder-functions / /' >build/tidy/compile_commands.json
 }
 
 # Only files that the release build compiles have flags to be read with. Files of C are left out: all that these checks find in
@@ -78,11 +92,11 @@ check_tidy() {
     echo "there is no build/compile_commands.json; ./dev build makes it"
     return 77
   fi
+  write_tidy_flags || return
   mapfile -t files < <("$1" | while read -r file; do
-    if grep -qF "/$file\"" build/compile_commands.json; then echo "$file"; fi
+    if grep -qF "/$file\"" build/tidy/compile_commands.json; then echo "$file"; fi
   done)
   if ((${#files[@]} == 0)); then return 0; fi
-  write_tidy_flags || return
   printf '%s\n' "${files[@]}" | { grep -v '\.guest\.cc$' || true; } | tidy_each &&
     printf '%s\n' "${files[@]}" | { grep '\.guest\.cc$' || true; } | tidy_each --config-file=src/guest/.clang-tidy
 }
@@ -96,6 +110,7 @@ main() {
   check "layer names" tools/check_layer_names.py
   check "door" tools/check_door.py
   check "types" tools/check_types.py
+  check "definitions" check_definitions
   check "guest symbols" check_guest
   check "file budgets" tools/check_files.py
   check "tools" check_tools

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Dict, List, Optional, Set, Tuple
 
+import units
+
 ROOT = Path(__file__).resolve().parent.parent
 NOT_MUTATED = ("_test.cc", "_fuzz.cc", "_bench.cc")
 MOST_MEMORY = 8 << 30
@@ -147,9 +149,9 @@ def sources_of(build: Path, room: str, program: Program) -> Dict[str, str]:
     found = {}
     objects = program.objects()
     for made, (source, _) in compilations(build).items():
-        path = Path(source)
-        if made in objects and ROOT / "src" / room in path.parents and not source.endswith(NOT_MUTATED):
-            found[str(path.relative_to(ROOT))] = made
+        for path in map(Path, units.parts_of(source) if made in objects else []):
+            if ROOT / "src" / room in path.parents and not path.name.endswith(NOT_MUTATED):
+                found[str(path.relative_to(ROOT))] = made
     return found
 
 
@@ -165,11 +167,15 @@ class Workshop:
         if duckdb.exists() and not (place / "bin" / duckdb.name).is_symlink():
             (place / "bin" / duckdb.name).symlink_to(duckdb.resolve())
 
-    def compile(self, made: str, text: str) -> Optional[Path]:
-        """The object of that text, or None if it is no C++."""
+    def compile(self, made: str, file: str, text: str) -> Optional[Path]:
+        """The object with that text in place of the file's, or None if it is no C++."""
         source, words = self.commands[made]
-        own = self.place / Path(source).name
+        own = self.place / Path(file).name
         own.write_text(text)
+        if Path(source) != ROOT / file:  # a unit, which includes it
+            unit = Path(source).read_text().replace(f'"{ROOT / file}"', f'"{own}"')
+            own = self.place / Path(source).name
+            own.write_text(unit)
         to = self.place / made.replace("/", "_")
         to.unlink(missing_ok=True)
         words = list(words)

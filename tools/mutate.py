@@ -119,7 +119,7 @@ class Trial:
         with self.workshop() as workshop:
             for file in files:
                 made = self.room.sources[file]
-                compiled = workshop.compile(made, self.room.texts[file])
+                compiled = workshop.compile(made, file, self.room.texts[file])
                 if compiled is None:
                     raise Failure(f"{file} does not compile as it is")
                 self.plain[file] = compiled.read_bytes()
@@ -143,7 +143,7 @@ class Trial:
     def attempt(self, mutant: Mutant) -> Tried:
         with self.workshop() as workshop:
             made = self.room.sources[mutant.file]
-            compiled = workshop.compile(made, broken(self.room.texts[mutant.file], mutant))
+            compiled = workshop.compile(made, mutant.file, broken(self.room.texts[mutant.file], mutant))
             if compiled is None:
                 return Tried(mutant, NOT_COMPILED)
             if compiled.read_bytes() == self.plain[mutant.file]:

@@ -37,7 +37,7 @@ std::vector<LayerDef> inward() {
 // Calls that are a write of a second file, too.
 std::string copies() {
   std::string list;
-  for (const std::string_view name : trace::kCopies) {
+  for (const std::string_view name : trace::kCopyNames) {
     list += list.empty() ? "('" : ", '";
     list.append(name).append("'");
   }

@@ -17,7 +17,7 @@ bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0
 
 // What follows AS in CREATE … AS QUERY; the statement itself where it makes nothing.
 std::string query_of(const std::string& sql) {
-  const std::vector<std::string> words = words_of(sql.substr(0, 64));
+  const std::vector<std::string> words = words_of_sql(sql.substr(0, 64));
   if (words.empty() || words[0] != "create") return sql;
   for (std::size_t at = 0; at + 3 < sql.size(); ++at) {
     const bool alone = !is_letter(sql[at]) && !is_letter(sql[at + 3]);
@@ -28,7 +28,7 @@ std::string query_of(const std::string& sql) {
 
 // To make a view, or to drop something, no row is read.
 bool reads_rows(const std::string& sql) {
-  std::vector<std::string> words = words_of(sql.substr(0, 64));
+  std::vector<std::string> words = words_of_sql(sql.substr(0, 64));
   if (words.empty() || words[0] == "drop" || words[0] == "set") return false;
   if (words[0] != "create") return true;
   words.resize(std::min<std::size_t>(words.size(), 5));  // CREATE OR REPLACE TEMP VIEW
@@ -67,7 +67,7 @@ bool can_be_parsed(sql::Connection& connection, const std::string& sql) {
 
 }  // namespace
 
-std::vector<std::string> words_of(std::string_view sql) {
+std::vector<std::string> words_of_sql(std::string_view sql) {
   std::vector<std::string> words;
   std::string word;
   for (const char c : sql) {
@@ -88,7 +88,7 @@ const std::vector<std::string>& NamedTables::names_in(sql::Connection& connectio
   if (const auto found = known_.find(sql); found != known_.end()) return found->second;
   const std::string query = query_of(sql);
   std::vector<std::string> names = connection.table_names(query);
-  if (names.empty() && !can_be_parsed(connection, query)) names = words_of(sql);
+  if (names.empty() && !can_be_parsed(connection, query)) names = words_of_sql(sql);
   if (known_.size() >= kMostKnown) known_.clear();
   return known_[sql] = std::move(names);
 }

@@ -14,7 +14,7 @@
 namespace fathom::analysis {
 
 // Letters, digits and `_` that stand together, in small letters.
-std::vector<std::string> words_of(std::string_view sql);
+std::vector<std::string> words_of_sql(std::string_view sql);
 
 // One thread at a time.
 class NamedTables {

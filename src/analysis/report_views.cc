@@ -33,7 +33,7 @@ bool begins_with_desc(std::string_view sql) {
   constexpr std::string_view kWord = "desc";
   const std::size_t first = sql.find_first_not_of(" \t\r\n(");
   if (first == std::string_view::npos) return false;
-  const std::vector<std::string> words = words_of(sql.substr(first, kWord.size() + 1));
+  const std::vector<std::string> words = words_of_sql(sql.substr(first, kWord.size() + 1));
   return !words.empty() && words[0] == kWord;
 }
 
@@ -41,7 +41,7 @@ bool lists_all(std::string_view sql) {
   for (std::size_t at = 0; at != std::string_view::npos; at = sql.find('(', at + 1)) {
     if (begins_with_desc(sql.substr(at))) return true;
   }
-  return std::ranges::any_of(words_of(sql), asks_for_all);
+  return std::ranges::any_of(words_of_sql(sql), asks_for_all);
 }
 
 }  // namespace
@@ -65,14 +65,14 @@ Status ReportViews::make_first(sql::Connection& connection) {
 
 std::set<const ViewDef*> ReportViews::named_in(std::string_view sql) const {
   if (lists_all(sql)) return {waiting_.begin(), waiting_.end()};
-  std::vector<std::string> words = words_of(sql);
+  std::vector<std::string> words = words_of_sql(sql);
   std::set<const ViewDef*> named;
   while (!words.empty()) {
     const std::string word = std::move(words.back());
     words.pop_back();
     const auto found = std::ranges::find(waiting_, word, name_in_sql);
     if (found == waiting_.end() || !named.insert(*found).second) continue;
-    std::ranges::move(words_of((*found)->sql()), std::back_inserter(words));
+    std::ranges::move(words_of_sql((*found)->sql()), std::back_inserter(words));
   }
   return named;
 }

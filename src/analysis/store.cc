@@ -241,7 +241,7 @@ bool needs_made(const ViewDef& view, const std::vector<std::string>& names) {
   return std::ranges::any_of(names, [&](const std::string& name) {
     if (name == name_in_sql(&view)) return true;
     if (!is_made_table(name)) return false;
-    const std::vector<std::string> words = words_of(view.sql());
+    const std::vector<std::string> words = words_of_sql(view.sql());
     return std::ranges::find(words, name) != words.end();
   });
 }

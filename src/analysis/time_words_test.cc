@@ -7,8 +7,8 @@
 namespace fathom::analysis {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 std::vector<Value> row(const char* state, const char* cause, const char* name, std::int64_t ns,
                        double share) {

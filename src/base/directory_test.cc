@@ -15,13 +15,13 @@
 namespace fathom {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
-class DirectoryTest : public testing::Test {
+class DirectoryTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = testing::TempDir() + "directory_test.XXXXXX";
+    std::string pattern = ::testing::TempDir() + "directory_test.XXXXXX";
     ASSERT_NE(mkdtemp(pattern.data()), nullptr);
     folder_ = pattern;
     ASSERT_EQ(mkdir(at("inside").c_str(), 0700), 0);

@@ -9,10 +9,10 @@
 namespace fathom {
 namespace {
 
-class FakeRoot : public testing::Test {
+class FakeRoot : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = testing::TempDir() + "host_test.XXXXXX";
+    std::string pattern = ::testing::TempDir() + "host_test.XXXXXX";
     ASSERT_NE(mkdtemp(pattern.data()), nullptr);
     root_ = pattern;
     ASSERT_TRUE(make_dirs(root_ + "/proc/sys/kernel/random").has_value());

@@ -10,10 +10,10 @@
 namespace fathom {
 namespace {
 
-class Memory : public testing::Test {
+class Memory : public ::testing::Test {
  protected:
   Memory() {
-    std::string name = testing::TempDir() + "memory-XXXXXX";
+    std::string name = ::testing::TempDir() + "memory-XXXXXX";
     root_ = mkdtemp(name.data());
   }
   ~Memory() override { (void)remove_tree(root_).has_value(); }

@@ -11,10 +11,10 @@
 namespace fathom {
 namespace {
 
-class OwnFile : public testing::Test {
+class OwnFile : public ::testing::Test {
  protected:
   OwnFile() {
-    std::string name = testing::TempDir() + "own-XXXXXX";
+    std::string name = ::testing::TempDir() + "own-XXXXXX";
     root_ = real_path(mkdtemp(name.data())).value();
     EXPECT_TRUE(write_file_atomic(in("there"), "content", 0600));
   }

@@ -11,10 +11,10 @@
 namespace fathom {
 namespace {
 
-class PrivateFiles : public testing::Test {
+class PrivateFiles : public ::testing::Test {
  protected:
   PrivateFiles() {
-    std::string name = testing::TempDir() + "private-XXXXXX";
+    std::string name = ::testing::TempDir() + "private-XXXXXX";
     root_ = real_path(mkdtemp(name.data())).value();
     mask_ = umask(0);
   }

@@ -123,9 +123,9 @@ TEST(MachineCpu, BusyIsAllButIdleAndWaiting) {
 }
 
 TEST(Pids, AreReadAndNonsenseIsSkipped) {
-  EXPECT_THAT(parse_pids("12 345 6 \n"), testing::ElementsAre(12, 345, 6));
-  EXPECT_THAT(parse_pids(""), testing::IsEmpty());
-  EXPECT_THAT(parse_pids("x 0 -4 9"), testing::ElementsAre(9));
+  EXPECT_THAT(parse_pids("12 345 6 \n"), ::testing::ElementsAre(12, 345, 6));
+  EXPECT_THAT(parse_pids(""), ::testing::IsEmpty());
+  EXPECT_THAT(parse_pids("x 0 -4 9"), ::testing::ElementsAre(9));
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace fathom {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 TEST(Text, SplitKeepsEmptyParts) {
   EXPECT_THAT(split("a,,b", ','), ElementsAre("a", "", "b"));

@@ -57,10 +57,10 @@ TEST(ReportJson, OfNothingIsEmpty) {
   EXPECT_EQ(rows_json({}), "[]");
 }
 
-class DescriptionTest : public testing::Test {
+class DescriptionTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    root_ = testing::TempDir() + "capi-json-XXXXXX";
+    root_ = ::testing::TempDir() + "capi-json-XXXXXX";
     ASSERT_NE(mkdtemp(root_.data()), nullptr);
     path_ = root_ + "/a.fathom";
     ASSERT_TRUE(analysis::write_text_recording(

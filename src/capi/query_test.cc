@@ -30,7 +30,7 @@ std::string taken(char* text) {
   return text == nullptr ? "NULL" : text;
 }
 
-class QueryTest : public testing::Test {
+class QueryTest : public ::testing::Test {
  protected:
   void SetUp() override {
     char name[] = "/tmp/fathom-capi-XXXXXX";

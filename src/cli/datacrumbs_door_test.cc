@@ -12,7 +12,7 @@ namespace {
 using Words = std::vector<std::string>;
 using Action = DatacrumbsDoor::Action;
 
-class DatacrumbsDoorTest : public testing::Test {
+class DatacrumbsDoorTest : public ::testing::Test {
  protected:
   void SetUp() override {
     char name[] = "/tmp/fathom-door-XXXXXX";

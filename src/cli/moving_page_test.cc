@@ -7,9 +7,9 @@
 namespace fathom::cli {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::SizeIs;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 constexpr std::string_view kPage = R"(# Moving
 
@@ -103,10 +103,10 @@ TEST(MovingPage, LinesThatAreNoTableAreNoRows) {
 TEST(MovingPage, TheProgramHasThePage) {
   ASSERT_THAT(moving_pages(), SizeIs(1));
   const std::vector<MovedName> rows = read_moving_page(moving_pages().front().text);
-  EXPECT_THAT(tools_of(rows), testing::IsSupersetOf({"DFTracer", "DataCrumbs", "Alnair",
+  EXPECT_THAT(tools_of(rows), ::testing::IsSupersetOf({"DFTracer", "DataCrumbs", "Alnair",
                                                      "profiling-framework", "perf"}));
   EXPECT_THAT(olds(rows_of_name(rows, "DFTRACER_TIME_METRIC")),
-              testing::Contains("DFTRACER_TIME_METRIC"));
+              ::testing::Contains("DFTRACER_TIME_METRIC"));
 }
 
 }  // namespace

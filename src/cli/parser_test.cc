@@ -9,8 +9,8 @@
 namespace fathom::cli {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using Words = std::vector<std::string>;
 
 constexpr CommandDef kSample = {.name = "sample",
@@ -57,7 +57,7 @@ TEST(Parser, TheProgramsOptionsAreItsOwn) {
   for (const Case& c : cases) {
     Sample sample;
     const Result<bool> parsed = parse(c.words, sample);
-    const std::string name = testing::PrintToString(c.words);
+    const std::string name = ::testing::PrintToString(c.words);
     ASSERT_TRUE(parsed) << name << ": " << parsed.error().message;
     EXPECT_EQ(sample.command, c.command) << name;
     EXPECT_EQ(sample.quiet, c.quiet) << name;
@@ -71,7 +71,7 @@ TEST(Parser, MistakesAreOneLineOfUsage) {
   for (const Words& words : cases) {
     Sample sample;
     const Result<bool> parsed = parse(words, sample);
-    const std::string name = testing::PrintToString(words);
+    const std::string name = ::testing::PrintToString(words);
     ASSERT_FALSE(parsed) << name;
     EXPECT_EQ(parsed.error().code, Code::kUsage) << name;
     EXPECT_EQ(parsed.error().message.find('\n'), std::string::npos) << name;

@@ -9,9 +9,9 @@
 namespace fathom::cli {
 namespace {
 
-using testing::ContainsRegex;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string summary_of(const trace::Totals& totals) {
   const std::string directory = "here";

@@ -11,7 +11,7 @@ namespace fathom::cli {
 namespace {
 
 using session::Measured;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 perf::Count count_of(const std::string& name, std::optional<double> value) {
   perf::Count count;
@@ -71,7 +71,7 @@ TEST(StatText, AMetricThatWasNeverMeasuredHasNoSummary) {
   const std::string text = json_of(result_of({{run_of(1, 100), run_of(2, 110)}}));
   const std::string summary = text.substr(text.find("\"summary\""));
   EXPECT_THAT(summary, HasSubstr(R"("page-faults":{"median":105)"));
-  EXPECT_THAT(summary, testing::Not(HasSubstr("cycles")));
+  EXPECT_THAT(summary, ::testing::Not(HasSubstr("cycles")));
 }
 
 std::string cells_of(const analysis::Report& report) {
@@ -94,7 +94,7 @@ TEST(StatText, PeopleReadUnitsAndReasons) {
   EXPECT_THAT(text, HasSubstr("wall|250 ms|"));
   EXPECT_THAT(text, HasSubstr("page-faults|100|user mode only|"));
   EXPECT_THAT(text, HasSubstr("cycles|not counted|this machine has no hardware counters; another"));
-  EXPECT_THAT(text, testing::Not(HasSubstr("major_faults")));  // there were none
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("major_faults")));  // there were none
 }
 
 TEST(StatText, MigrationsAreNoise) {
@@ -110,7 +110,7 @@ TEST(StatText, UsualEventsThatAreMissingAreOneLine) {
   StatResult result = result_of({{run_of(0.25, 100)}});
   result.asked = false;
   const analysis::Report report = stat_report(result, true);
-  EXPECT_THAT(cells_of(report), testing::Not(HasSubstr("cycles|")));
+  EXPECT_THAT(cells_of(report), ::testing::Not(HasSubstr("cycles|")));
   EXPECT_THAT(report.sections.at(0).table.note,
               HasSubstr("not counted: cycles (this machine has no hardware counters"));
 }

@@ -12,7 +12,7 @@
 namespace fathom::cli {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using Words = std::vector<std::string>;
 
 Error refusal(const Words& line) {
@@ -20,7 +20,7 @@ Error refusal(const Words& line) {
   if (command == nullptr) return unknown_command(line.front());
   Parser parser(*command, Words(line.begin() + 1, line.end()));
   const Result<int> done = command->run(parser);
-  EXPECT_FALSE(done) << testing::PrintToString(line);
+  EXPECT_FALSE(done) << ::testing::PrintToString(line);
   return done ? Error{Code::kIo, "it was done", ""} : done.error();
 }
 

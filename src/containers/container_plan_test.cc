@@ -12,7 +12,7 @@ namespace fathom::containers {
 namespace {
 
 using nlohmann::json;
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 const ImageFacts kImage{.id = "sha256:1",
                         .entrypoint = {"enter"},

@@ -14,8 +14,8 @@
 namespace fathom::containers {
 namespace {
 
-using testing::ElementsAre;
-using testing::Pair;
+using ::testing::ElementsAre;
+using ::testing::Pair;
 using trace::testing::TempDir;
 
 void write(const std::string& path, const std::string& text) {

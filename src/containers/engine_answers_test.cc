@@ -9,8 +9,8 @@
 namespace fathom::containers {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 TEST(EngineAnswers, AnImageSaysWhatItIs) {
   const ImageFacts facts = image_facts(parse_answer(

@@ -19,9 +19,9 @@ namespace {
 
 using trace::testing::TempDir;
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 Result<Instructions> parse(const std::string& text, const InstructionOrigin& around = {"/", ""}) {
   return parse_instructions(text, "a.yaml", around);

@@ -15,8 +15,8 @@
 namespace fathom::containers {
 namespace {
 
-using testing::ElementsAre;
-using testing::Pair;
+using ::testing::ElementsAre;
+using ::testing::Pair;
 using trace::testing::TempDir;
 
 // A member of any kind, with its padding.
@@ -46,7 +46,7 @@ std::string pax(const std::string& key, const std::string& value) {
   return member("pax", 'x', std::to_string(length) + rest);
 }
 
-class Outputs : public testing::Test {
+class Outputs : public ::testing::Test {
  protected:
   // Unpacks it in pieces, and tells what came of it.
   Status unpack(const std::string& tar, OutputBounds bounds = {}, std::size_t piece = 7) {
@@ -119,7 +119,7 @@ TEST_F(Outputs, NothingIsWrittenElsewhere) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(temp_.path()))
     if (entry.is_regular_file() || entry.is_symlink())
       beside.push_back(entry.path().lexically_relative(temp_.path()));
-  EXPECT_THAT(beside, testing::UnorderedElementsAre("deep/outputs/var/log/link/out",
+  EXPECT_THAT(beside, ::testing::UnorderedElementsAre("deep/outputs/var/log/link/out",
                                                     "deep/outputs/var/log/fine"));
 }
 

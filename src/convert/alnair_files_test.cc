@@ -14,10 +14,10 @@ namespace {
 
 using session::StreamProcess;
 
-class AlnairFilesTest : public testing::Test {
+class AlnairFilesTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    directory_ = testing::TempDir() + "alnair-files-XXXXXX";
+    directory_ = ::testing::TempDir() + "alnair-files-XXXXXX";
     ASSERT_NE(mkdtemp(directory_.data()), nullptr);
     logs_ = directory_ + "/to/logs";
   }

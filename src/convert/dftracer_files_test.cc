@@ -15,10 +15,10 @@ namespace {
 
 using session::StreamProcess;
 
-class DftracerFilesTest : public testing::Test {
+class DftracerFilesTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    directory_ = testing::TempDir() + "dftracer-files-XXXXXX";
+    directory_ = ::testing::TempDir() + "dftracer-files-XXXXXX";
     ASSERT_NE(mkdtemp(directory_.data()), nullptr);
   }
   void TearDown() override { ASSERT_TRUE(remove_tree(directory_)); }

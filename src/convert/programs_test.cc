@@ -14,10 +14,10 @@
 namespace fathom::convert {
 namespace {
 
-class ProgramsTest : public testing::Test {
+class ProgramsTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    root_ = testing::TempDir() + "programs-XXXXXX";
+    root_ = ::testing::TempDir() + "programs-XXXXXX";
     ASSERT_NE(mkdtemp(root_.data()), nullptr);
   }
   void TearDown() override { ASSERT_TRUE(remove_tree(root_)); }

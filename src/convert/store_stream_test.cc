@@ -34,10 +34,10 @@ class Line {
   std::string text_;
 };
 
-class StoreStreamTest : public testing::Test {
+class StoreStreamTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    root_ = testing::TempDir() + "store-stream-XXXXXX";
+    root_ = ::testing::TempDir() + "store-stream-XXXXXX";
     ASSERT_NE(mkdtemp(root_.data()), nullptr);
   }
   void TearDown() override { ASSERT_TRUE(remove_tree(root_)); }

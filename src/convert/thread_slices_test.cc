@@ -18,7 +18,7 @@
 namespace fathom::convert {
 namespace {
 
-class StreamTest : public testing::Test {
+class StreamTest : public ::testing::Test {
  protected:
   void SetUp() override {
     char name[] = "/tmp/fathom-stream-XXXXXX";

@@ -38,7 +38,7 @@ class Given {
 };
 
 TEST(NewEnvironment, StaysWhereTheLibraryCanBeLoaded) {
-  const std::string library = testing::TempDir() + "/libfathom.so";
+  const std::string library = ::testing::TempDir() + "/libfathom.so";
   std::ofstream(library) << "x";
   const Given given({"A=1", "LD_PRELOAD=" + library, "B=2"});
   const NewEnvironment environment(kProgram, given.variables());
@@ -84,7 +84,7 @@ TEST(NewEnvironment, OfOthersIsNotTouched) {
 
 // This process has changed its directory, or the new one will: both belong to one run.
 TEST(NewEnvironment, HandsARelativeRunOnAsAnAbsoluteOne) {
-  const std::string library = testing::TempDir() + "/libfathom.so";
+  const std::string library = ::testing::TempDir() + "/libfathom.so";
   std::ofstream(library) << "x";
   char spool[] = "/began/here/rel/spool";
   char* const before = guest.out;

@@ -12,10 +12,10 @@
 namespace fathom::guest {
 namespace {
 
-class PrivatePlace : public testing::Test {
+class PrivatePlace : public ::testing::Test {
  protected:
   PrivatePlace() {
-    std::string name = testing::TempDir() + "private-XXXXXX";
+    std::string name = ::testing::TempDir() + "private-XXXXXX";
     root_ = std::filesystem::canonical(mkdtemp(name.data())).string();
   }
   ~PrivatePlace() override { std::filesystem::remove_all(root_); }

@@ -9,8 +9,8 @@ namespace fathom::render {
 namespace {
 
 using analysis::Profile;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 Profile small_profile() {
   Profile profile;

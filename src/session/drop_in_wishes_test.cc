@@ -16,10 +16,10 @@
 namespace fathom::session {
 namespace {
 
-class Wishes : public testing::Test {
+class Wishes : public ::testing::Test {
  protected:
   Wishes() {
-    std::string name = testing::TempDir() + "wishes-XXXXXX";
+    std::string name = ::testing::TempDir() + "wishes-XXXXXX";
     home_ = real_path(mkdtemp(name.data())).value();
     trace_ = join_path(home_, "trace");
     place_ = join_path(home_, FATHOM_PRIVATE_AT_HOME);

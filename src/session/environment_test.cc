@@ -7,9 +7,9 @@
 namespace fathom::session {
 namespace {
 
-using testing::Contains;
-using testing::ElementsAre;
-using testing::Not;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Not;
 
 const GuestSettings kSettings{.library = "/l/libfathom.so",
                               .directory = "/d",

@@ -7,8 +7,8 @@
 namespace fathom::session {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 TEST(GpuOptions, NothingAskedForIsNoVariable) {
   EXPECT_FALSE(GpuOptions().any());

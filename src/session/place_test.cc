@@ -11,10 +11,10 @@
 namespace fathom::session {
 namespace {
 
-class Place : public testing::Test {
+class Place : public ::testing::Test {
  protected:
   Place() {
-    std::string name = testing::TempDir() + "place-XXXXXX";
+    std::string name = ::testing::TempDir() + "place-XXXXXX";
     root_ = real_path(mkdtemp(name.data())).value();
   }
   ~Place() override { (void)remove_tree(root_).has_value(); }

@@ -7,8 +7,8 @@
 namespace fathom::session {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 TEST(PythonOptions, NothingAskedForIsNoVariable) {
   EXPECT_FALSE(PythonOptions().any());

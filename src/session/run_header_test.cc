@@ -13,10 +13,10 @@
 namespace fathom::session {
 namespace {
 
-class RunHeader : public testing::Test {
+class RunHeader : public ::testing::Test {
  protected:
   RunHeader() {
-    std::string name = testing::TempDir() + "header-XXXXXX";
+    std::string name = ::testing::TempDir() + "header-XXXXXX";
     root_ = mkdtemp(name.data());
   }
   ~RunHeader() override { (void)remove_tree(root_).has_value(); }

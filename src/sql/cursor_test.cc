@@ -11,7 +11,7 @@
 namespace fathom::sql {
 namespace {
 
-class CursorTest : public testing::Test {
+class CursorTest : public ::testing::Test {
  protected:
   void SetUp() override {
     auto database = Database::open_memory({.threads = 1});

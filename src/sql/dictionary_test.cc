@@ -7,9 +7,9 @@
 namespace fathom::sql {
 namespace {
 
-using testing::ElementsAre;
-using testing::ElementsAreArray;
-using testing::StrEq;
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
+using ::testing::StrEq;
 
 TEST(Dictionary, OnlyTextsThatOccurAreMembers) {
   const std::string_view texts[] = {"unused", "read", "write", "open"};

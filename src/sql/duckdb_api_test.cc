@@ -21,7 +21,7 @@ TEST(DuckdbApi, NoLibraryIsAnErrorWithAHint) {
 }
 
 TEST(DuckdbApi, ABrokenLibraryIsNamedRatherThanAMissingOne) {
-  const std::string broken = testing::TempDir() + "broken_duckdb.so";
+  const std::string broken = ::testing::TempDir() + "broken_duckdb.so";
   std::ofstream(broken) << "not a library";
   const std::string candidates[] = {broken, "/nowhere/libduckdb.so"};
   const auto loaded = load_duckdb(candidates);

@@ -14,10 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class ParquetWriter : public testing::Test {
+class ParquetWriter : public ::testing::Test {
  protected:
   void SetUp() override {
-    root_ = testing::TempDir() + "fathom_parquet_writer";
+    root_ = ::testing::TempDir() + "fathom_parquet_writer";
     fs::remove_all(root_);
     fs::create_directories(root_);
     path_ = root_ + "/it's a table.parquet";

@@ -13,10 +13,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Sandbox : public testing::Test {
+class Sandbox : public ::testing::Test {
  protected:
   void SetUp() override {
-    root_ = testing::TempDir() + "fathom_sandbox";
+    root_ = ::testing::TempDir() + "fathom_sandbox";
     fs::remove_all(root_);
     fs::create_directories(root_ + "/rec");
     std::ofstream(root_ + "/secret.csv") << "a,b\n1,2\n";

@@ -89,7 +89,7 @@ std::optional<DarshanCounter> parse_darshan_counter(std::string_view line) {
 
 std::optional<DarshanAccess> parse_darshan_access(std::string_view line) {
   constexpr std::size_t kColumns = 8;  // what stands behind them are Lustre's targets
-  const std::vector<std::string_view> words = words_of(line);
+  const std::vector<std::string_view> words = words_of_line(line);
   if (words.size() < kColumns) return {};
   DarshanAccess access;
   access.posix = words[0] == "X_POSIX";

@@ -7,7 +7,7 @@
 
 namespace fathom::analysis {
 
-std::vector<std::string_view> words_of(std::string_view line) {
+std::vector<std::string_view> words_of_line(std::string_view line) {
   std::vector<std::string_view> words;
   std::size_t at = 0;
   while ((at = line.find_first_not_of(kBlank, at)) != std::string_view::npos) {

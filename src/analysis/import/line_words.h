@@ -12,7 +12,7 @@ namespace fathom::analysis {
 inline constexpr std::string_view kBlank = " \t\r";
 
 // What stands between blanks; views of the line.
-[[nodiscard]] std::vector<std::string_view> words_of(std::string_view line);
+[[nodiscard]] std::vector<std::string_view> words_of_line(std::string_view line);
 
 // The whole text as a number that fits.
 template <class T>

@@ -59,7 +59,7 @@ bool is_hex(std::string_view word) {
 }  // namespace
 
 std::optional<PerfHead> parse_perf_head(std::string_view line) {
-  const std::vector<std::string_view> words = words_of(line);
+  const std::vector<std::string_view> words = words_of_line(line);
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::optional<std::int64_t> ts = time_of(words[i]);
     PerfHead head;

@@ -12,7 +12,7 @@ namespace {
 
 using Outcome = PfwParser::Outcome;
 
-class PfwLineTest : public testing::Test {
+class PfwLineTest : public ::testing::Test {
  protected:
   Outcome parse(std::string text) {
     size_ = text.size();

@@ -16,7 +16,7 @@ using trace::kNoString;
 using trace::kNull;
 
 // Both passes over lines in memory.
-class PfwRowsTest : public testing::Test {
+class PfwRowsTest : public ::testing::Test {
  protected:
   void import(const std::vector<std::string>& lines) {
     pass(lines,

@@ -14,8 +14,8 @@
 namespace fathom::cli {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr CommandDef kSample = {.name = "sample",
                                 .summary = "Do the program's work",

@@ -34,8 +34,8 @@ JenkinsExecutor executor_of(Answer answer, const std::string& url = "http://h/je
 Work work_at(const std::string& name) {
   Work work;
   work.id = "r.0.1";
-  work.place = testing::TempDir() + "/jenkins-" + name + "/1";
-  std::filesystem::remove_all(testing::TempDir() + "/jenkins-" + name);
+  work.place = ::testing::TempDir() + "/jenkins-" + name + "/1";
+  std::filesystem::remove_all(::testing::TempDir() + "/jenkins-" + name);
   work.command = {"x"};
   return work;
 }

@@ -17,7 +17,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 std::string new_place(const std::string& name) {
-  const std::string place = testing::TempDir() + "/places-" + name + "/1";
+  const std::string place = ::testing::TempDir() + "/places-" + name + "/1";
   std::filesystem::remove_all(std::filesystem::path(place).parent_path());
   return place;
 }

@@ -53,7 +53,7 @@ class ContentCacheTest : public ::testing::Test {
     return cache.take(file_of(letter), *to, std::string(1, letter));
   }
 
-  std::string root_ = testing::TempDir() + "content-cache";
+  std::string root_ = ::testing::TempDir() + "content-cache";
 };
 
 TEST_F(ContentCacheTest, WhatWasNotUsedForTheLongestTimeGoes) {

@@ -13,10 +13,10 @@ namespace {
 
 const ServerNote kNote{"http://127.0.0.1:1", "a token", "ff"};
 
-class ServerNoteTest : public testing::Test {
+class ServerNoteTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    root_ = testing::TempDir() + "note." + std::to_string(::getpid());
+    root_ = ::testing::TempDir() + "note." + std::to_string(::getpid());
     ASSERT_TRUE(remove_tree(root_));
     ASSERT_EQ(::mkdir(root_.c_str(), 0700), 0);
     ::setenv("XDG_RUNTIME_DIR", root_.c_str(), 1);

@@ -12,8 +12,8 @@
 namespace fathom::fleet {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using Words = std::vector<std::string>;
 
 // Ends each work when it is first asked for, as `fate` says.
@@ -199,7 +199,7 @@ TEST(Suite, WhatWasSubmittedIsCancelledWhereTheRestCannotBe) {
   };
   const SuiteSpec spec = spec_of("benchmarks: [{command: [p], repetitions: 2}]");
   EXPECT_FALSE(run_suite(spec, stage, kPlan, patient()));
-  EXPECT_THAT(stage.cancelled, testing::Contains("run.1.1"));
+  EXPECT_THAT(stage.cancelled, ::testing::Contains("run.1.1"));
 }
 
 TEST(Suite, AgentsMeasureForAJob) {
@@ -219,7 +219,7 @@ TEST(Suite, AnImageIsProfiledInItsPlace) {
   Stage stage;
   const std::string images = "benchmarks: [{name: i, image: 'app:{n}', matrix: {n: ['1', '2']}}]";
   SuitePlan plan = kPlan;
-  plan.folder = testing::TempDir() + "images";
+  plan.folder = ::testing::TempDir() + "images";
   ASSERT_TRUE(remove_tree(plan.folder));
   const SuiteSpec spec = spec_of(images);
   const Result<SuiteResult> result = run_suite(spec, stage, plan, patient());

@@ -7,9 +7,9 @@
 namespace fathom::fleet {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 using Words = std::vector<std::string>;
 
 SuiteSpec parsed(const std::string& text) {

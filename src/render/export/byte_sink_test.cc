@@ -14,10 +14,10 @@
 namespace fathom::render {
 namespace {
 
-class ByteSinkTest : public testing::Test {
+class ByteSinkTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    root_ = testing::TempDir() + "byte-sink-XXXXXX";
+    root_ = ::testing::TempDir() + "byte-sink-XXXXXX";
     ASSERT_NE(mkdtemp(root_.data()), nullptr);
     path_ = root_ + "/out.gz";
   }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kStartNs = 1700000000000000000;
 
-class DftracerLogTest : public testing::Test {
+class DftracerLogTest : public ::testing::Test {
  protected:
   void SetUp() override {
     char name[] = "/tmp/fathom-dftracer-XXXXXX";

@@ -28,10 +28,10 @@ struct Answer {
   Fd fd;
 };
 
-class Brokered : public testing::Test {
+class Brokered : public ::testing::Test {
  protected:
   Brokered() {
-    std::string name = testing::TempDir() + "broker-XXXXXX";
+    std::string name = ::testing::TempDir() + "broker-XXXXXX";
     root_ = mkdtemp(name.data());
     EXPECT_TRUE(make_spool(root_, {.spool_max = 3 << 20}));
     broker_ = Broker::open(root_).value();

@@ -12,10 +12,10 @@
 namespace fathom::session {
 namespace {
 
-class Program : public testing::Test {
+class Program : public ::testing::Test {
  protected:
   Program() {
-    std::string name = testing::TempDir() + "program-XXXXXX";
+    std::string name = ::testing::TempDir() + "program-XXXXXX";
     root_ = mkdtemp(name.data());
     if (const char* path = std::getenv("PATH")) path_ = path;
   }

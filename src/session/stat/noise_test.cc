@@ -9,9 +9,9 @@
 namespace fathom::session {
 namespace {
 
-class NoiseTest : public testing::Test {
+class NoiseTest : public ::testing::Test {
  protected:
-  NoiseTest() : root_(testing::TempDir() + "noise-test") { std::filesystem::remove_all(root_); }
+  NoiseTest() : root_(::testing::TempDir() + "noise-test") { std::filesystem::remove_all(root_); }
   ~NoiseTest() override { std::filesystem::remove_all(root_); }
   void put(const std::string& path, const std::string& text) {
     const std::filesystem::path file = root_ + path;

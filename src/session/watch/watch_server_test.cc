@@ -23,7 +23,7 @@ constexpr int kMany = 100;
 constexpr int kOfUser = 32;  // may wait
 constexpr uid_t kOther = 65534;
 
-class WatchServerTest : public testing::Test {
+class WatchServerTest : public ::testing::Test {
  protected:
   void SetUp() override {
     Result<WatchServer> opened = WatchServer::open(path_);
@@ -78,7 +78,7 @@ class WatchServerTest : public testing::Test {
     });
   }
 
-  std::string path_ = testing::TempDir() + "fathom-" + random_id() + "/watch.sock";
+  std::string path_ = ::testing::TempDir() + "fathom-" + random_id() + "/watch.sock";
   std::optional<WatchServer> server_;
 };
 

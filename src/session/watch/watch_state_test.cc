@@ -75,7 +75,7 @@ TEST(WatchState, TheRollKnowsWhoWasThere) {
 
 // Nothing is written each second where nobody came or went; the file's time tells the same.
 TEST(WatchState, IsTouchedWhereNobodyCameOrWent) {
-  const std::string socket = testing::TempDir() + "touched.sock";
+  const std::string socket = ::testing::TempDir() + "touched.sock";
   const std::string path = socket + ".state";
   const auto facts_now = [&] {
     struct stat facts {};

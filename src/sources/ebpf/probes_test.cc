@@ -90,7 +90,7 @@ Taken take(Probes& probes) {
 }
 
 // With all that this kernel has, and without what older ones lack.
-class ProbesTest : public testing::TestWithParam<const char*> {
+class ProbesTest : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     setenv("FATHOM_KERNEL_WITHOUT", GetParam(), 1);
@@ -110,7 +110,7 @@ class ProbesTest : public testing::TestWithParam<const char*> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Rungs, ProbesTest, testing::Values("", "typed"));
+INSTANTIATE_TEST_SUITE_P(Rungs, ProbesTest, ::testing::Values("", "typed"));
 
 TEST_P(ProbesTest, TellsItsHooks) {
   Result<Probes> probes = Probes::load({.layers = {FATHOM_BPF_SYSCALL}});

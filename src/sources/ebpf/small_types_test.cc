@@ -20,7 +20,7 @@ struct FreeTypes {
 };
 
 // An outer structure with an inner one inside of it (in an array), and a pointer to a third.
-class SmallTypes : public testing::Test {
+class SmallTypes : public ::testing::Test {
  protected:
   SmallTypes() : types(btf__new_empty()) {
     number = btf__add_int(types.get(), "int", 4, BTF_INT_SIGNED);

@@ -18,7 +18,7 @@ class ProcLookTest : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    proc_ = testing::TempDir() + "proc_look_" + test->name();
+    proc_ = ::testing::TempDir() + "proc_look_" + test->name();
     ASSERT_TRUE(remove_tree(proc_));
     ASSERT_TRUE(make_dirs(folder()));
   }

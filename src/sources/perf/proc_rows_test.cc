@@ -197,7 +197,7 @@ TEST_F(ProcRowsTest, AnotherProgramIsARowOfItsOwn) {
   const trace::HostRows rows = stop(30);
   std::vector<std::int64_t> starts;
   for (const trace::ProcessRow& row : rows.lives.processes) starts.push_back(row.start / kMs);
-  EXPECT_THAT(starts, testing::ElementsAre(0, 0, 20));  // begins; ends; begins
+  EXPECT_THAT(starts, ::testing::ElementsAre(0, 0, 20));  // begins; ends; begins
   EXPECT_EQ(life(rows, 7), 30);
   EXPECT_EQ(sum(rows, "off-cpu", 7), 25);
 }

@@ -119,7 +119,7 @@ void touch(std::size_t bytes) {
   if (memory == MAP_FAILED) _exit(1);
 }
 
-class OfTheFirstVersion : public testing::Test {
+class OfTheFirstVersion : public ::testing::Test {
  protected:
   void SetUp() override {
     FATHOM_SKIP_UNDER_EMULATION("control groups are the machine's");
@@ -239,7 +239,7 @@ TEST_F(OfTheFirstVersion, TheMachinesNetworkIsNotItsOwn) {
 }
 
 TEST(OfTheSecondVersion, TellsWhatItsFilesSay) {
-  const std::string folder = testing::TempDir() + "group2";
+  const std::string folder = ::testing::TempDir() + "group2";
   mkdir(folder.c_str(), 0755);
   const std::map<std::string, std::string> files = {
       {"cpu.stat", "usage_usec 1500\nnr_periods 9\nnr_throttled 4\nthrottled_usec 70\n"},

@@ -21,7 +21,7 @@ void put_thread(const std::string& proc, int thread, int ticks, int cpu) {
 }
 
 TEST(ThreadCores, SplitsByTheTicksThatThreadsGained) {
-  const std::string proc = testing::TempDir() + "proc" + std::to_string(getpid());
+  const std::string proc = ::testing::TempDir() + "proc" + std::to_string(getpid());
   put_thread(proc, 7, 10, 0);
   put_thread(proc, 8, 30, 1);
   ThreadCores cores(proc);

@@ -19,10 +19,10 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
 
-class Encodings : public testing::Test {
+class Encodings : public ::testing::Test {
  protected:
   void SetUp() override {
-    path_ = testing::TempDir() + "fathom_encodings.parquet";
+    path_ = ::testing::TempDir() + "fathom_encodings.parquet";
     auto database = Database::open_memory({.threads = 1});
     ASSERT_TRUE(database) << database.error().message;
     connection_.emplace(Connection::open(*database).value());

@@ -11,7 +11,7 @@
 namespace fathom::trace {
 namespace {
 
-constexpr std::uint64_t kLongest = std::uint64_t{1} << 56;  // ns, two years: beyond, it is damage
+constexpr std::uint64_t kLongestSum = std::uint64_t{1} << 56;  // ns, two years: beyond, it is damage
 constexpr unsigned kMostPadding = 7;
 
 std::int64_t amount(std::uint64_t value) {
@@ -22,7 +22,7 @@ std::int64_t amount(std::uint64_t value) {
 std::int64_t time_of(std::uint64_t ticks, std::uint64_t end, const Clock& clock) {
   const auto ns = static_cast<std::uint64_t>(clock.ns(end)) -
                   static_cast<std::uint64_t>(clock.ns(end - std::min(ticks, end)));
-  return amount(std::min(ns, kLongest));
+  return amount(std::min(ns, kLongestSum));
 }
 
 void add_hist(std::vector<std::int64_t>& to, const std::vector<std::int64_t>& more) {
@@ -39,8 +39,8 @@ bool read_sums(ByteReader& fields, std::uint16_t& kind, fathom_sums& sums) {
   for (; padding > 0; padding--) {
     if (!fields.raw(nothing)) return false;
   }
-  return fields.raw(sums) && sums.begin_ns <= kLongest && sums.width_ns > 0 &&
-         sums.width_ns <= kLongest;
+  return fields.raw(sums) && sums.begin_ns <= kLongestSum && sums.width_ns > 0 &&
+         sums.width_ns <= kLongestSum;
 }
 
 // The thread may be in the middle of adding a call. The buckets have the say how many there are.

@@ -13,7 +13,7 @@
 namespace fathom::trace {
 namespace {
 
-class Newest : public testing::Test {
+class Newest : public ::testing::Test {
  protected:
   Newest() {
     std::filesystem::create_directory(box_);

@@ -10,9 +10,9 @@
 namespace fathom::trace {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::Pair;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
 using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
 
 Pairs pairs(const std::vector<Candidate>& candidates) {

@@ -248,7 +248,7 @@ Status Packer::State::read_log(std::uint64_t n, Rows& rows) {
   // A torn end is no damage: nothing was freed before its entry was whole.
   const bool damaged = !sound || scan.damaged_bytes > bytes.size() - scan.sound_bytes;
   if (damaged) rows.sums.losses.push_back({"", "damaged log", 1});
-  if (own.any_of_others()) rows.sums.losses.push_back({"", kCopies, 1});
+  if (own.any_of_others()) rows.sums.losses.push_back({"", kCopiesLost, 1});
   if (missing > 0)
     rows.sums.losses.push_back({"", "events of a log that was cut short or damaged", missing});
   log_damaged_ |= damaged || missing > 0;

@@ -96,9 +96,9 @@ TEST(RecordingWriterTest, NothingEndsAfterTheLastMoment) {
   EXPECT_EQ(ask(recording, kEventsTable, "max(ts + dur)"), "9223372036854775807");
   EXPECT_EQ(ask(recording, kEventsTable, "min(ts + dur)"), "12");
   EXPECT_EQ(ask(recording, kIntervalsTable, "max(ts + width)"), "9223372036854775807");
-  ASSERT_EQ(recording.manifest().losses.size(), 1U);
-  EXPECT_EQ(recording.manifest().losses[0].reason, kCutLengths);
-  EXPECT_EQ(recording.manifest().losses[0].count, 2);
+  ASSERT_EQ(recording.parts[0].manifest.losses.size(), 1U);
+  EXPECT_EQ(recording.parts[0].manifest.losses[0].reason, kCutLengths);
+  EXPECT_EQ(recording.parts[0].manifest.losses[0].count, 2);
 }
 
 // Rows of each kind are in one file, whether the file was full or the recording came to its end.

@@ -7,10 +7,10 @@
 namespace fathom::trace {
 namespace {
 
-using testing::ElementsAre;
-using testing::Pair;
+using ::testing::ElementsAre;
+using ::testing::Pair;
 
-class SampledTimeTest : public testing::Test {
+class SampledTimeTest : public ::testing::Test {
  protected:
   std::int64_t stack(std::string_view outer, std::string_view inner) {
     Frame frames[2];

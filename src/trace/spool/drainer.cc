@@ -353,7 +353,7 @@ std::vector<Loss> Drainer::losses() const {
   if (!denied_.empty())
     losses.push_back({"", kDeniedPool, static_cast<std::int64_t>(denied_.size())});
   const std::size_t copies = copies_.size() + spool_->copied_logs().size();
-  if (copies > 0) losses.push_back({"", kCopies, static_cast<std::int64_t>(copies)});
+  if (copies > 0) losses.push_back({"", kCopiesLost, static_cast<std::int64_t>(copies)});
   if (page_.refused() > 0)
     losses.push_back({"", kNoPool, static_cast<std::int64_t>(page_.refused() & INT64_MAX)});
   return losses;

@@ -35,7 +35,7 @@ inline constexpr char kSpoolDirectory[] = "spool";
 // Reasons of losses that are counted by file.
 inline constexpr char kDeniedPool[] = "a pool that may not be read";
 inline constexpr char kNoPool[] = "a process found no room for its pool";
-inline constexpr char kCopies[] = "a copy of a file of the spool, which was left out";
+inline constexpr char kCopiesLost[] = "a copy of a file of the spool, which was left out";
 inline constexpr char kSpentSpool[] = ".spool-packed";  // on its way out
 
 // A flock that goes with the object.
