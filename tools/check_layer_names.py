@@ -123,7 +123,7 @@ ALLOWED: List[Allowed] = [
     Allowed("src/render/profile_pages.cc", "app", "a container's name"),
     Allowed("src/session/attach/attach.h", "cpu resource", "what fathom attach records where nobody names a layer"),
     Allowed("src/session/kernel_options.cc", "kernel user", "each has functions of its own to be named"),
-    Allowed("src/session/run/run.cc", "app cuda python", "options of these three: --region-events, Alnair's logs"),
+    Allowed("src/session/run/prepared.cc", "app cuda python", "options of these three: --region-events, Alnair's logs"),
     Allowed("src/session/watch/watch_config.cc", "syscall", "system calls need no probes"),
     Allowed("src/session/watch/watch_plan.cc", "kernel user", "each has functions of its own to be named"),
     Allowed(

@@ -104,7 +104,7 @@ TEST(MovingPage, TheProgramHasThePage) {
   ASSERT_THAT(moving_pages(), SizeIs(1));
   const std::vector<MovedName> rows = read_moving_page(moving_pages().front().text);
   EXPECT_THAT(tools_of(rows), ::testing::IsSupersetOf({"DFTracer", "DataCrumbs", "Alnair",
-                                                     "profiling-framework", "perf"}));
+                                                       "profiling-framework", "perf"}));
   EXPECT_THAT(olds(rows_of_name(rows, "DFTRACER_TIME_METRIC")),
               ::testing::Contains("DFTRACER_TIME_METRIC"));
 }

@@ -120,7 +120,7 @@ TEST_F(Outputs, NothingIsWrittenElsewhere) {
     if (entry.is_regular_file() || entry.is_symlink())
       beside.push_back(entry.path().lexically_relative(temp_.path()));
   EXPECT_THAT(beside, ::testing::UnorderedElementsAre("deep/outputs/var/log/link/out",
-                                                    "deep/outputs/var/log/fine"));
+                                                      "deep/outputs/var/log/fine"));
 }
 
 TEST_F(Outputs, ThereIsAnEndToEverything) {

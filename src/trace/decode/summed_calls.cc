@@ -11,7 +11,8 @@
 namespace fathom::trace {
 namespace {
 
-constexpr std::uint64_t kLongestSum = std::uint64_t{1} << 56;  // ns, two years: beyond, it is damage
+constexpr std::uint64_t kLongestSum = std::uint64_t{1}
+                                      << 56;  // ns, two years: beyond, it is damage
 constexpr unsigned kMostPadding = 7;
 
 std::int64_t amount(std::uint64_t value) {

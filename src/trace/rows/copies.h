@@ -9,7 +9,7 @@
 namespace fathom::trace {
 
 inline constexpr std::string_view kCopyNames[] = {"copy_file_range", "sendfile", "sendfile64",
-                                               "splice", "tee"};
+                                                  "splice", "tee"};
 inline constexpr std::string_view kCopyTarget = "to";  // of args: the path of the file written to
 inline constexpr std::string_view kMapping = "mmap";   // moves bytes without a call
 inline constexpr std::string_view kWriteCategory = "write";
