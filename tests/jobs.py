@@ -96,9 +96,9 @@ class Running:
 
 
 def default_number() -> int:
-    """How many jobs run side by side: two for a core, since half of a job's time is waiting. FATHOM_JOBS is for
+    """How many jobs run side by side: three for two cores, since half of a job's time is waiting. FATHOM_JOBS is for
     runners that another one started."""
-    return int(os.environ.get("FATHOM_JOBS", 0)) or len(os.sched_getaffinity(0)) * 2
+    return int(os.environ.get("FATHOM_JOBS", 0)) or len(os.sched_getaffinity(0)) * 3 // 2
 
 
 def part_of(things: Sequence[Thing], part: str) -> list[Thing]:
