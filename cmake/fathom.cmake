@@ -10,8 +10,8 @@
 #   <x>_fuzz        one libFuzzer program of each <x>_fuzz.cc, in <build>/fuzz/ (FATHOM_FUZZ)
 # Files for other worlds are left out of the library: *.guest.cc, and main.cc (see fathom_program).
 # DEPS are rooms, linked and visible to users of this room; LIBS are third-party libraries, for this room alone; files
-# whose path matches EXCLUDE are left out. ALONE: each file of the library is compiled alone, so that who links with one
-# of them does not get what all need.
+# whose path matches EXCLUDE are left out. ALONE: each file of the library is compiled alone, so that a program
+# which needs one of them does not get the others, and what these need.
 function(fathom_room name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "ALONE" "EXCLUDE" "DEPS;LIBS")
   file(GLOB_RECURSE files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
@@ -70,8 +70,8 @@ function(fathom_test_program target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
-# fathom_room_units(<name> <files> <alone>): the room's files are compiled several at once. Which ones stands in <build of the
-# room>/units.cmake; ninja makes it again when a file changes, and calls CMake where that makes a difference.
+# fathom_room_units(<name> <files> <alone>): several of the room's files are compiled together. Which ones, units.cmake in the
+# room's build folder says; ninja makes it again when a file or a header changes, and calls CMake if it says something else.
 function(fathom_room_units name files alone)
   list(FILTER files EXCLUDE REGEX "(_bench|_fuzz|\\.guest)\\.cc$|/main\\.cc$")
   if(NOT FATHOM_UNITS OR NOT files)
@@ -83,7 +83,7 @@ function(fathom_room_units name files alone)
   set(command ${FATHOM_UNITS_PYTHON} -B ${tool} ${units} ${CMAKE_CURRENT_SOURCE_DIR} ${names})
   execute_process(COMMAND ${command} COMMAND_ERROR_IS_FATAL ANY)
   include(${units})
-  add_custom_command(OUTPUT ${units} COMMAND ${command} DEPENDS ${files} ${tool} VERBATIM)
+  add_custom_command(OUTPUT ${units} COMMAND ${command} DEPFILE ${units}.d VERBATIM)
   add_custom_target(${name}_units DEPENDS ${units})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${units})
   foreach(target fathom_${name} ${name}_test)

@@ -14,27 +14,22 @@ from collections import defaultdict
 from pathlib import Path
 from typing import DefaultDict, Dict, Iterator, List, Tuple
 
+import namespaces
+
 # clang-format puts what stands in a namespace at the line's begin. `struct Store::State {` is part of another type.
 TYPE = re.compile(
     r"^(?:template <.*>\s*)?(?:struct|class|union|enum(?: class)?)\s+(?:(?:alignas\(\w+\)|\[\[\w+\]\])\s+)*"
     r"([A-Za-z_]\w*)(?!\w|::)[^;()]*(?:\{|$)"
 )
 CONSTANT = re.compile(r"^inline (?:constexpr|const)\b[^=({]*?\b(\w+)(?:\[\w*\])?\s*[={]")
-BEGIN = re.compile(r"^(?:inline )?namespace ?([\w:]*) ?\{(?!.*\})")
-END = re.compile(r"^\}  // namespace")
 # Programs of the kernel's, which are not linked with others.
 ELSEWHERE = re.compile(r"\.bpf\.(c|h)$")
 
 
 def names_of(text: str) -> Iterator[Tuple[int, str]]:
     """Line and full name of what other files could see; what is in a namespace without a name is its file's."""
-    inside: List[str] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if begin := BEGIN.match(line):
-            inside.append(begin[1])
-        elif END.match(line) and inside:
-            inside.pop()
-        elif "" not in inside and (found := TYPE.match(line) or CONSTANT.match(line)):
+    for number, line, inside in namespaces.lines_of(text):
+        if "" not in inside and (found := TYPE.match(line) or CONSTANT.match(line)):
             yield number, "::".join([*inside, found[1]])
 
 

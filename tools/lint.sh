@@ -41,6 +41,7 @@ check_guest() {
 # A library's file is linked when somebody needs it: two of them with one function go unnoticed until one program needs both.
 check_definitions() {
   local twice
+  need nm || return
   if [[ ! -f build/fathom ]]; then
     echo "there is no build/fathom; ./dev build makes it"
     return 77

@@ -141,7 +141,7 @@ class TinyRoom(unittest.TestCase):
         self.top = Path(folder.name)
         for name in ("tools", "build", "src/tiny", "tests/golden"):
             (self.top / name).mkdir(parents=True)
-        for name in ("mutate.py", "mutants.py", "mutant_build.py", "units.py"):
+        for name in ("mutate.py", "mutants.py", "mutant_build.py", "namespaces.py", "units.py"):
             shutil.copy(TOP / "tools" / name, self.top / "tools" / name)
         (self.top / "src/tiny/tiny.cc").write_text(CODE)
         (self.top / "src/tiny/tiny_test.cc").write_text(TEST)

@@ -6,20 +6,21 @@ them use.
 A file does not come into a unit where a name of its own (in a namespace without a name) is one that another file says,
 or that a header declares which only the other file includes: so no name means anything else than it does when each
 file is compiled alone, as builds with -DFATHOM_UNITS=OFF do.
-usage: tools/units.py OUT TOP FILE...         writes to OUT, for CMake, the files of each unit, below the folder TOP;
-                                              units that OUT has already are changed as little as possible
-       tools/units.py --commands BUILD        writes the build's compile_commands.json with a command for each file
+usage: tools/units.py OUT TOP FILE...    for CMake: the files of each unit, in OUT, which is changed as little as
+                                         possible; for ninja: what that depends on, in OUT.d. FILEs are below TOP
+       tools/units.py --commands BUILD   prints the build's compile_commands.json, with a command for each file
 """
 
 import json
+import os
 import re
 import sys
 from pathlib import Path
 from typing import Dict, Iterator, List, Set
 
+import namespaces
+
 MOST_FILES = 8
-BEGIN = re.compile(r"^(?:inline )?namespace ?([\w:]*) ?\{(?!.*\})")
-END = re.compile(r"^\}  // namespace")
 # What clang-format leaves at a line's begin: a type, or a function or variable, whose name stands before ( = { [ or ;
 DECLARATION = re.compile(
     r"^(?=\w)(?:template <.*>\s*)?(?:(?:struct|class|union|enum(?: class)?|using)\s+(?:\w+::)*(\w+)"
@@ -42,13 +43,8 @@ def words_in(text: str) -> Set[str]:
 def declared(text: str, own: bool) -> Set[str]:
     """The names that a text declares in its namespaces: those of the file alone, or all."""
     names: Set[str] = set()
-    inside: List[str] = []
-    for line in text.splitlines():
-        if begin := BEGIN.match(line):
-            inside.append(begin[1])
-        elif END.match(line) and inside:
-            inside.pop()
-        elif (not own or "" in inside or line.startswith("static ")) and (found := DECLARATION.match(line)):
+    for _, line, inside in namespaces.lines_of(text):
+        if (not own or "" in inside or line.startswith("static ")) and (found := DECLARATION.match(line)):
             names.add(found[1] or found[2])
     return names
 
@@ -115,18 +111,35 @@ def units_of(files: List[File], headers: Headers, before: List[Set[str]]) -> Lis
 
 
 def cmake_text(top: Path, names: List[str], before: str) -> str:
-    """Tests are a program of their own."""
+    """Tests are a program of their own. Files that are gone are left out: ninja asks before CMake looks for them."""
     headers = Headers(top.parent)
-    files = [File(name, (top / name).read_text(errors="replace"), headers) for name in sorted(names)]
+    there = [name for name in sorted(names) if (top / name).exists()]
+    files = [File(name, (top / name).read_text(errors="replace"), headers) for name in there]
     text = "# Made by tools/units.py.\n"
     for kind in ("code", "tests"):
         members = [file for file in files if file.name.endswith("_test.cc") == (kind == "tests")]
         blocks = re.findall(rf"\(([^()]*) UNITY_GROUP {kind}_", before)
-        kept = [{name.removeprefix(f"{top}/") for name in re.findall(r'"([^"]*)"', block)} for block in blocks]
+        kept = [{os.path.relpath(name, top) for name in re.findall(r'"([^"]*)"', block)} for block in blocks]
         for number, unit in enumerate(units_of(members, headers, kept)):
             places = "\n  ".join(f'"{top / file.name}"' for file in unit)
             text += f"set_source_files_properties({places}\n  PROPERTIES UNITY_GROUP {kind}_{number})\n"
     return text
+
+
+def dependencies(out: Path, top: Path, names: List[str]) -> str:
+    """As make writes them: ninja takes what is gone from such a list as changed, and from a rule as an error."""
+    here = Path(__file__).resolve().parent
+    paths = [
+        *(top / name for name in names),
+        *sorted(top.parent.rglob("*.h")),
+        here / "units.py",
+        here / "namespaces.py",
+    ]
+    return f"{escaped(out)}: {' '.join(map(escaped, paths))}\n"
+
+
+def escaped(path: Path) -> str:
+    return re.sub(r"([ #\\])", r"\\\1", str(path)).replace("$", "$$")
 
 
 def parts_of(source: str) -> List[str]:
@@ -142,14 +155,18 @@ def commands_of(build: Path) -> Iterator[Dict[str, str]]:
 
 
 def main() -> int:
+    if len(sys.argv) < 3:
+        print(__doc__, file=sys.stderr)
+        return 2
     if sys.argv[1] == "--commands":
         json.dump(list(commands_of(Path(sys.argv[2]))), sys.stdout, indent=1)
         return 0
-    out, top = Path(sys.argv[1]), Path(sys.argv[2])
+    out, top, names = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:]
     before = out.read_text() if out.exists() else ""
-    text = cmake_text(top, sys.argv[3:], before)
+    text = cmake_text(top, names, before)
     if text != before:
         out.write_text(text)
+    Path(f"{out}.d").write_text(dependencies(out, top, names))
     return 0
 
 

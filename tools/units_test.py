@@ -85,6 +85,19 @@ class Units(unittest.TestCase):
         moved = text.replace(f'"{top}/a.cc"\n  ', "")
         self.assertEqual(units.cmake_text(top, names[1:], moved), moved)
 
+    def test_what_is_gone_is_left_out(self) -> None:
+        self.units(a=code("int own_a;"))
+        text = units.cmake_text(self.src / "room", ["a.cc", "gone.cc"], "")
+        self.assertNotIn("gone.cc", text)
+        self.assertIn("a.cc", text)
+
+    def test_files_headers_and_the_tool_itself_are_dependencies(self) -> None:
+        self.units(**{"near.h": "int near;\n"}, a=code())
+        text = units.dependencies(self.src / "my $out", self.src / "room", ["a.cc", "gone.cc"])
+        self.assertTrue(text.startswith(f"{self.src}/my\\ $$out: "), text)
+        for name in ("room/a.cc ", "room/gone.cc ", "room/near.h ", "/units.py ", "/namespaces.py\n"):
+            self.assertIn(name, text)
+
     def test_every_file_of_a_unit_has_its_command(self) -> None:
         files = self.units(a=code(), b=code())[0]
         unit = self.src / "Unity" / "unity_code_0_cxx.cxx"

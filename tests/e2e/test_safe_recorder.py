@@ -91,6 +91,7 @@ def test_pools_that_change(box: Box) -> None:
         sizes = {path: path.stat().st_size for path in pools(box)}
         for path in sizes:
             change(path)
+        time.sleep(0.1)  # the recorder meets what changed
         if not harmless:  # the program writes there again
             wait_for_mended(box, sizes)
         go_on(box, process, more=True)

@@ -69,8 +69,9 @@ def test_shells(root: Path) -> None:
         # The data are apart: both make the same directories.
         text = line.replace("$P 2", 'DFTRACER_DATA_DIR="$0" $P 2').replace("$P", f'"{sys.executable}" "{PROGRAM}"')
         (place / "data" / "second").mkdir(parents=True)
-        said = ran("sh", "-c", text, place / "data" / "second", env=settings(place))
-        expect(name, "donedone", said.replace("\n", ""))  # unbuffered, one may write amid another's line
+        # Unbuffered, one job would write between another's word and its line end.
+        env = {**settings(place), "PYTHONUNBUFFERED": ""}
+        expect(name, "done\ndone\n", ran("sh", "-c", text, place / "data" / "second", env=env))
         wait_for({key: 2 * count for key, count in APP.items()}, place, *ANNOTATED)
 
 

@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "base/sum.h"
+#include "trace/decode/row_decoder.h"
 
 namespace fathom::trace {
 namespace {
 
-constexpr std::uint64_t kLongestSum = std::uint64_t{1}
-                                      << 56;  // ns, two years: beyond, it is damage
+constexpr std::uint64_t kLongestSum{kLongest};
 constexpr unsigned kMostPadding = 7;
 
 std::int64_t amount(std::uint64_t value) {
